@@ -64,22 +64,26 @@ public:
   void put_session(const session_row& row); ///< insert or replace by id; its chats and turns stay
   void remove_session(const std::string& id); ///< with its chats, turns and active turns
   std::optional<session_row> find_session(const std::string& id);
-  /// Newest first by (modified_ms, id). `after` is a row's cursor from `cursor_of`; nothing when it was
-  /// not made by it.
-  std::vector<session_row> list_sessions(std::size_t limit, const std::string& after = {});
+  /// Newest first by (modified_ms, id), behind the row whose cursor `after` is (empty: from the
+  /// newest). Nothing when `after` was not made by `cursor_of`.
+  std::optional<std::vector<session_row>> list_sessions(std::size_t limit,
+                                                        const std::string& after = {});
+  /// Opaque to clients; stays valid when the row itself changes or goes.
+  static std::string cursor_of(const session_row& row);
   std::int64_t count_sessions();
 
   void put_chat(const chat_row& row);
   void remove_chat(const std::string& uri);
   std::vector<chat_row> chats_of(const std::string& session_id); ///< by ordinal
 
+  /// Gives the turn's ordinal. The chat must be there.
   std::int64_t append_turn(const std::string& chat, const json::value& turn);
   /// The newest `limit` turns with an ordinal below `before` (0: no bound), oldest first.
   std::vector<turn_row> turns_of(const std::string& chat, std::size_t limit, std::int64_t before = 0);
   std::int64_t count_turns(const std::string& chat);
   void remove_turns_after(const std::string& chat, std::int64_t ordinal); ///< 0: all
 
-  void put_active_turn(const active_turn_row& row); ///< one per chat
+  void put_active_turn(const active_turn_row& row); ///< one per chat, which must be there
   void remove_active_turn(const std::string& chat);
   std::vector<active_turn_row> active_turns();
 
