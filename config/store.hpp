@@ -3,6 +3,7 @@
 #include "protocol/json.hpp"
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <stdexcept>
@@ -37,11 +38,16 @@ struct turn_row {
   json::value turn; ///< Turn
 };
 
-/// A turn that was acknowledged and has not ended, and what must be killed if the hub dies under it.
+/// A turn that was acknowledged and has not ended.
 struct active_turn_row {
   std::string chat;
   json::value turn; ///< ActiveTurn
-  std::string marker; ///< `runtimes::exec_request::marker` of what it runs; empty: nothing
+};
+
+/// Programs that must not outlive the hub that started them. They may outlive the turn: a cancelled
+/// one's are still being killed.
+struct run_row {
+  std::string marker; ///< `runtimes::exec_request::marker`
   std::string place; ///< empty: this host; else the machine's id
 };
 
@@ -61,6 +67,9 @@ public:
   void commit();
   void rollback(); ///< never throws; without a transaction it does nothing
 
+  /// Runs `work` inside the open transaction; what it wrote is undone when it throws, and only that.
+  void nested(const std::function<void()>& work);
+
   void put_session(const session_row& row); ///< insert or replace by id; its chats and turns stay
   void remove_session(const std::string& id); ///< with its chats, turns and active turns
   std::optional<session_row> find_session(const std::string& id);
@@ -75,6 +84,7 @@ public:
   void put_chat(const chat_row& row);
   void remove_chat(const std::string& uri);
   std::vector<chat_row> chats_of(const std::string& session_id); ///< by ordinal
+  std::optional<std::string> session_of_chat(const std::string& uri); ///< the session's id
 
   /// Gives the turn's ordinal. The chat must be there.
   std::int64_t append_turn(const std::string& chat, const json::value& turn);
@@ -86,6 +96,10 @@ public:
   void put_active_turn(const active_turn_row& row); ///< one per chat, which must be there
   void remove_active_turn(const std::string& chat);
   std::vector<active_turn_row> active_turns();
+
+  void put_run(const run_row& row);
+  void remove_run(const std::string& marker);
+  std::vector<run_row> runs();
 
   void put_machine(const std::string& id, const json::value& record);
   void remove_machine(const std::string& id);
