@@ -4,14 +4,13 @@
 #include "config/process_id.hpp"
 #include "protocol/json.hpp"
 
+#include <algorithm>
 #include <cerrno>
+#include <charconv>
 #include <cstdint>
 #include <cstring>
 #include <ctime>
-#include <stdexcept>
 
-#include <fcntl.h>
-#include <sys/file.h>
 #include <unistd.h>
 
 namespace ahpd::config {
@@ -68,6 +67,9 @@ std::optional<daemon_record> read_record(const std::string& directory) {
   out.paths = list_of(*v, "paths");
   out.started_at = text_of(*v, "startedAt");
   out.argv = list_of(*v, "argv");
+  out.cwd = text_of(*v, "cwd");
+  const auto* typed = json::member(*v, "tokenTyped");
+  out.token_typed = typed && *typed == json::value(true);
   return out;
 }
 
@@ -106,7 +108,9 @@ void write_daemon(const std::string& directory, const daemon_record& record) {
                       {"connectUrl", record.connect_url},
                       {"paths", to_array(record.paths)},
                       {"startedAt", record.started_at},
-                      {"argv", to_array(record.argv)}};
+                      {"argv", to_array(record.argv)},
+                      {"cwd", record.cwd},
+                      {"tokenTyped", record.token_typed}};
   write_whole(file_of(directory), json::pretty(v) + '\n');
 }
 
@@ -125,42 +129,32 @@ std::string connect_url(const std::string& url, const std::string& token) {
   return token.empty() ? origin + '/' : origin + "/?tkn=" + percent_encoded(token);
 }
 
+std::string token_of(const std::string& connect_url) {
+  constexpr std::string_view query = "/?tkn=";
+  const auto at = connect_url.find(query);
+  if (at == std::string::npos)
+    return {};
+  std::string out;
+  for (auto i = at + query.size(); i < connect_url.size(); ++i) {
+    if (connect_url[i] != '%') {
+      out += connect_url[i];
+      continue;
+    }
+    unsigned byte = 0;
+    std::from_chars(connect_url.data() + i + 1,
+                    connect_url.data() + std::min(i + 3, connect_url.size()), byte, 16);
+    out += static_cast<char>(byte);
+    i += 2;
+  }
+  return out;
+}
+
 std::string iso_time(std::int64_t seconds) {
   const auto time = static_cast<std::time_t>(seconds);
   std::tm parts{};
   ::gmtime_r(&time, &parts);
   char text[32];
   return {text, std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &parts)};
-}
-
-directory_lock::directory_lock(const std::string& directory) {
-  const std::string path = directory + "/ahpd.lock";
-  file_ = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
-  if (file_ < 0)
-    throw std::runtime_error(path + " could not be opened: " + std::strerror(errno));
-  if (::flock(file_, LOCK_EX | LOCK_NB) != 0) {
-    const int error_number = errno;
-    char text[32]{};
-    const auto size = ::pread(file_, text, sizeof text - 1, 0);
-    ::close(file_);
-    if (error_number != EWOULDBLOCK)
-      throw std::runtime_error(path + " could not be locked: " + std::strerror(error_number));
-    const std::string pid(text, std::strcspn(text, "\n"));
-    throw std::runtime_error("Another ahpd" + (size > 0 ? " (pid " + pid + ")" : std::string()) +
-                             " keeps its sessions in " + directory +
-                             "; stop it, or pass --sessions memory");
-  }
-  const std::string pid = std::to_string(::getpid()) + '\n';
-  if (::ftruncate(file_, 0) != 0 ||
-      ::pwrite(file_, pid.data(), pid.size(), 0) != static_cast<ssize_t>(pid.size())) {
-    const int error_number = errno;
-    ::close(file_);
-    throw std::runtime_error(path + " could not be written: " + std::strerror(error_number));
-  }
-}
-
-directory_lock::~directory_lock() {
-  ::close(file_);
 }
 
 } // namespace ahpd::config

@@ -19,6 +19,9 @@ struct daemon_record {
   std::vector<std::string> paths;
   std::string started_at;        ///< ISO 8601
   std::vector<std::string> argv; ///< the flags it was started with, never the token
+  std::string cwd;               ///< where it was started, for what is relative in `argv`
+  bool token_typed =
+    false; ///< its token was on the line, so a restart finds it in `connect_url` only
 };
 
 /// The record of a daemon that is running. One whose process is gone, and one that cannot be read,
@@ -35,8 +38,23 @@ void clear_daemon(const std::string& directory, pid_t pid);
 /// dialled in the place of a wildcard; without a token there is no query.
 std::string connect_url(const std::string& url, const std::string& token);
 
+/// The token in such a URL, decoded.
+std::string token_of(const std::string& connect_url);
+
 /// `2025-01-31T12:00:00Z` of a Unix time.
 std::string iso_time(std::int64_t seconds);
+
+/// Waits for other programs that start or stop the daemon of a directory, and keeps them waiting.
+class launch_lock {
+public:
+  explicit launch_lock(const std::string& directory); ///< throws std::runtime_error
+  ~launch_lock();
+  launch_lock(const launch_lock&) = delete;
+  launch_lock& operator=(const launch_lock&) = delete;
+
+private:
+  int file_;
+};
 
 /// Held by the one hub that uses a configuration directory's database, and gone with its process.
 class directory_lock {

@@ -1,3 +1,4 @@
+#include "config/nearest.hpp"
 #include "config/settings.hpp"
 
 #include <algorithm>
@@ -15,6 +16,15 @@ const setting* find_flag(std::string_view name) {
   return found == all.end() || name.empty() ? nullptr : &*found;
 }
 
+std::string hint(const std::string& name) {
+  std::vector<std::string_view> known;
+  for (const auto& s : settings())
+    if (s.served() && !s.flag.empty())
+      known.push_back(s.flag);
+  const auto meant = nearest(name, known);
+  return meant.empty() ? "ahpd --help lists them." : "did you mean " + meant + "?";
+}
+
 /// What the next flag of the line is, its value included.
 struct flag_reader {
   const std::vector<std::string>& flags;
@@ -28,7 +38,7 @@ struct flag_reader {
     const std::string name = word.substr(0, equals);
     const setting* which = word.rfind("--", 0) == 0 ? find_flag(name) : nullptr;
     if (!which)
-      return name + " is not an option of ahpd; ahpd --help lists them.";
+      return name + " is not an option of ahpd; " + hint(name);
     if (!which->served())
       return name + " is not served by this version";
     std::string value;

@@ -143,7 +143,7 @@ TEST_CASE_FIXTURE(tests::home, "folders must be there, and each counts once") {
 
 TEST_CASE_FIXTURE(tests::home, "wrong words on the line are refused by name") {
   const std::pair<strings, std::string> cases[] = {
-    {{"--prot", "1"}, "--prot is not an option of ahpd; ahpd --help lists them."},
+    {{"--prot", "1"}, "--prot is not an option of ahpd; did you mean --port?"},
     {{"word"}, "word is not an option of ahpd; ahpd --help lists them."},
     {{""}, " is not an option of ahpd; ahpd --help lists them."},
     {{"--port"}, "--port needs a value; write --port=N for one that begins with --"},

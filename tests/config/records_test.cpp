@@ -43,7 +43,8 @@ struct idle_child {
 config::daemon_record record_of(pid_t pid) {
   return {
     pid,          config::start_of(pid),  "ws://127.0.0.1:9187", "http://127.0.0.1:9187/?tkn=s",
-    {"/a", "/b"}, "2025-01-31T12:00:00Z", {"--port", "9187"}};
+    {"/a", "/b"}, "2025-01-31T12:00:00Z", {"--port", "9187"},    "/work",
+    true};
 }
 
 mode_t mode_of(const std::string& path) {
@@ -126,6 +127,8 @@ TEST_CASE("the record of a running daemon is read as it was written") {
   CHECK(read->paths == written.paths);
   CHECK(read->started_at == written.started_at);
   CHECK(read->argv == written.argv);
+  CHECK(read->cwd == written.cwd);
+  CHECK(read->token_typed);
 }
 
 TEST_CASE("a record whose process is gone, or is another one by now, is cleared") {
@@ -170,6 +173,9 @@ TEST_CASE("the URL to connect to can be dialled and carries the token encoded") 
   CHECK(config::connect_url("ws://127.0.0.1:80", "") == "http://127.0.0.1:80/");
   CHECK(config::connect_url("ws://0.0.0.0:80", "a b+/=%é~") ==
         "http://127.0.0.1:80/?tkn=a%20b%2B%2F%3D%25%C3%A9~");
+  CHECK(config::token_of(config::connect_url("ws://h:80", "a b+/=%é~")) == "a b+/=%é~");
+  CHECK(config::token_of(config::connect_url("ws://h:80", "")).empty());
+  CHECK(config::token_of("http://h/?tkn=%") == std::string(1, '\0'));
   CHECK(config::connect_url("ws://[::]:80", "x") == "http://[::1]:80/?tkn=x");
   CHECK(config::connect_url("wss://host:80", "x") == "https://host:80/?tkn=x");
 }
