@@ -56,7 +56,7 @@ public:
   query& with(std::int64_t number);
 
   bool step(); ///< whether there is a row to read
-  void run(); ///< steps to the end
+  void run();  ///< steps to the end
 
   std::string_view text(int column) const; ///< valid until the next step
   std::int64_t number(int column) const;
