@@ -143,12 +143,12 @@ std::vector<std::string> texts(const json::array* list, std::string_view name, s
   std::vector<std::string> out;
   if (list && list->size() > most && problem.empty())
     problem = std::string(name) + " must hold at most " + std::to_string(most) + " strings";
-  if (list)
-    for (const auto& item : *list)
-      if (item.is_string())
-        out.emplace_back(item.get_string());
-      else if (problem.empty())
-        problem = std::string(name) + " must be an array of strings";
+  for (const auto& item : list ? *list : json::array{}) {
+    if (item.is_string())
+      out.emplace_back(item.get_string());
+    else if (problem.empty())
+      problem = std::string(name) + " must be an array of strings";
+  }
   return out;
 }
 

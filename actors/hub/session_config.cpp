@@ -3,6 +3,7 @@
 #include "protocol/ahp/codes.hpp"
 #include "protocol/ahp/file_uri.hpp"
 #include "protocol/ahp/uris.hpp"
+#include "protocol/jsonrpc/message.hpp"
 #include "protocol/jsonrpc/params.hpp"
 
 namespace ahpd::hub {

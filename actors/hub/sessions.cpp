@@ -195,7 +195,7 @@ void resolve_session(self_ptr self, const std::string& id, caf::response_promise
 void resolve_chat(self_ptr self, const std::string& uri, caf::response_promise promise) {
   auto& st = self->state;
   const auto no_chat = core::refusal(ahp::not_found, "There is no chat " + uri);
-  const auto finish = [self, uri, promise, no_chat](const std::string& id) mutable {
+  const auto finish = [self, uri, promise, no_chat](const std::string& id) {
     with_session(self, id, promise, [self, uri, promise, no_chat](const caf::actor&) mutable {
       if (const auto owner = self->state.host->channels.owner_of(uri))
         return promise.deliver(opened{owner, uri});
