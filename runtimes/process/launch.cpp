@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstring>
 #include <vector>
 
 namespace ahpd::process {
@@ -94,7 +95,8 @@ AHPD_IN_CHILD int child_main(void* given) {
 launched launch_plain(const launch_plan& plan) {
   spawn_settings with;
   sigset_t every, none;
-  ::sigfillset(&every);
+  std::memset(&every, 0xff,
+              sizeof every); // sigfillset leaves two out, which glibc then has ignored
   ::sigemptyset(&none);
   ::posix_spawnattr_setsigdefault(&with.attributes, &every);
   ::posix_spawnattr_setsigmask(&with.attributes, &none);

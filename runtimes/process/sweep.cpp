@@ -9,6 +9,7 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <charconv>
 #include <chrono>
@@ -186,10 +187,16 @@ private:
   void await_ended() {
     for (const auto& held : awaited_) {
       pollfd end{held.get(), POLLIN, 0};
-      const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline_ - clock::now());
-      ::poll(&end, 1, static_cast<int>(std::max<long long>(left.count(), 0)));
+      while (::poll(&end, 1, left()) < 0 && errno == EINTR) {
+      }
     }
     awaited_.clear();
+  }
+
+  /// Milliseconds until the deadline, for poll.
+  int left() const {
+    const auto rest = std::chrono::ceil<std::chrono::milliseconds>(deadline_ - clock::now());
+    return static_cast<int>(std::max<long long>(rest.count(), 0));
   }
 
   const process_tree& tree_;

@@ -6,6 +6,7 @@
 #include <poll.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <chrono>
 #include <fstream>
 #include <future>
@@ -68,7 +69,7 @@ void watched::wait(const char* what, const std::function<bool()>& until) {
   const bool came = changed_.wait_for(held, deadline, until);
   if (!came && program)
     program->kill(std::chrono::milliseconds(0));
-  REQUIRE_MESSAGE(came, "waited for " << what);
+  REQUIRE_MESSAGE(came, "waited for " << std::string(what));
 }
 
 void watched::note(const char* what) {
@@ -86,16 +87,24 @@ host_fixture::host_fixture() {
 }
 
 host_fixture::~host_fixture() {
+  for (const auto& run : runs_)
+    if (run->program && !run->ended())
+      run->program->kill(std::chrono::milliseconds(0));
   if (!markers_.empty())
     sweep(markers_);
   work_.reset();
-  blocking.join();
-  io.stop();
   thread_.join();
+  blocking.join();
+  io.restart();
+  io.run(); // what the pool gave back at last
 }
 
 std::shared_ptr<watched> host_fixture::start(runtimes::exec_request what) {
   auto out = std::make_shared<watched>();
+  {
+    const std::lock_guard held(mutex_);
+    runs_.push_back(out);
+  }
   auto events = out->events();
   place->exec(std::move(what),
               {[out, tell = events.on_output] { tell(); },
@@ -149,7 +158,9 @@ bool gone(pid_t pid) {
   if (!held)
     return true;
   pollfd end{held.get(), POLLIN, 0};
-  ::poll(&end, 1, static_cast<int>(std::chrono::milliseconds(deadline).count()));
+  const int most = static_cast<int>(std::chrono::milliseconds(deadline).count());
+  while (::poll(&end, 1, most) < 0 && errno == EINTR) {
+  }
   return !lives(pid);
 }
 

@@ -49,7 +49,7 @@ private:
   std::optional<runtimes::exit_status> exit_;
 };
 
-/// A host place with an io thread and a pool, both ended with the fixture.
+/// A host place with an io thread and a pool. At its end all its programs are killed and collected.
 class host_fixture {
 public:
   host_fixture();
@@ -62,6 +62,9 @@ public:
   /// Sweeps and gives what `sweep` answered.
   std::pair<std::size_t, std::string> sweep(std::vector<std::string> markers);
 
+  /// Lets `io.run` return once nothing is pending.
+  void release() { work_.reset(); }
+
   /// A marker that no other run has; what still carries it at the fixture's end is killed.
   std::string marker();
 
@@ -72,6 +75,8 @@ public:
 private:
   boost::asio::executor_work_guard<boost::asio::io_context::executor_type> work_{io.get_executor()};
   std::thread thread_;
+  std::mutex mutex_;
+  std::vector<std::shared_ptr<watched>> runs_;
   std::vector<std::string> markers_;
 };
 
