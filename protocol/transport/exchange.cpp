@@ -25,7 +25,7 @@ http_exchange::http_exchange(std::shared_ptr<connection_pool> from, http_request
                              request_options how, answer_use use)
     : pool_(std::move(from)), how_(how), deadline_(std::chrono::steady_clock::now() + how.limit),
       what_(std::move(what)), use_(std::move(use)) {
-  head_ = request_head(what_, pool_->host_field(), error_);
+  head_ = request_head(what_, pool_->host(), error_);
   body_ = std::make_shared<const std::string>(std::move(what_.body));
 }
 

@@ -162,6 +162,14 @@ bool raw_listener::quiet() const {
   return !readable(fd_);
 }
 
+std::shared_ptr<server> serve(loop& on, server_handlers handlers, const server_limits& bounds,
+                              const endpoint& where) {
+  std::string error;
+  auto out = listen(on.io, where, std::move(handlers), bounds, error);
+  REQUIRE_MESSAGE(out, error);
+  return out;
+}
+
 target tcp_target(std::uint16_t port) {
   target out;
   out.host = "127.0.0.1";
