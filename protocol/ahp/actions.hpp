@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace ahpd::ahp {
 
@@ -17,11 +18,15 @@ struct action_rule {
   std::string_view type;
   channel_kind kind;
   origin_rule by;
-  std::string_view grant; ///< what a client needs to dispatch it, spec "Where it is asked": "chat:send"
+  std::string_view
+    grant; ///< what a client needs to dispatch it, spec "Where it is asked": "chat:send"
 };
 
 /// The row of an action type, or null when nobody defined it.
 const action_rule* find_action(std::string_view type);
+
+/// Every action type that has a row, sorted.
+const std::vector<std::string_view>& action_types();
 
 /// Checks what a client dispatched to a channel of `kind` before it is reduced: type known, of that
 /// kind, client-dispatchable, members there and of the right JSON type, message origin `user`, and

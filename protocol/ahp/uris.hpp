@@ -12,9 +12,9 @@ inline constexpr std::string_view computers_uri = "x-ahpd-computers://";
 /// The part of `uri` before the first ':', lower-cased; empty when there is none.
 std::string scheme_of(std::string_view uri);
 
-/// The id of a session URI, `<scheme>:/<id>`: everything after the scheme and the slashes. Nothing for
-/// other schemes of this host (ahp-root, ahp-chat, x-…), for an empty id, for one over 256 bytes, and
-/// for one with a space, a control character, or a '/', '?' or '#' in it.
+/// The id of a session URI, `<scheme>:/<id>`: everything after the scheme and the slashes. Nothing
+/// for other schemes of this host (ahp-root, ahp-chat, x-…), for an empty id, for one over 256
+/// bytes, and for one with a space, a control character, or a '/', '?' or '#' in it.
 std::optional<std::string> session_id(std::string_view uri);
 
 /// `ahp-chat://default/<base64url(session URI)>`, the URI that editors compute for a first chat.

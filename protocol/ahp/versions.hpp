@@ -35,7 +35,8 @@ json::value adapt_state(dialect speaks, json::value state);
 /// A session summary, or a partial one, as `speaks` has it.
 json::value adapt_summary(dialect speaks, json::value summary);
 
-/// Params of a request or notification and dispatched actions from a peer, brought to the 1.0 model.
+/// Params of a request or notification and dispatched actions from a peer, brought to the 1.0
+/// model.
 json::object accept_params(dialect speaks, std::string_view method, json::object params);
 
 } // namespace ahpd::ahp
