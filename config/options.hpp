@@ -19,9 +19,8 @@ struct plugin_entry {
   bool enabled = true;
 };
 
-enum class token_mode { none, given, file };
-
-/// Everything a run of the hub needs, flags laid over files. Sources: spec "Run flags and config keys".
+/// Everything a run of the hub needs, flags laid over files. Sources: spec "Run flags and config
+/// keys".
 struct run_options {
   std::string host = "127.0.0.1";
   std::uint16_t port = 9187;
@@ -34,9 +33,10 @@ struct run_options {
   unsigned io_threads = 1;
   std::string wire; ///< file for frames; empty: off
   std::vector<plugin_entry> plugins;
-  std::string directory; ///< the configuration directory, made when absent
+  std::string directory;          ///< the configuration directory, made when absent
   std::vector<std::string> files; ///< configuration files that were read
-  std::vector<std::string> skipped; ///< one sentence per thing that was left out, for the announcement
+  std::vector<std::string>
+    skipped; ///< one sentence per thing that was left out, for the announcement
 };
 
 /// A start that is refused: exit code 2 for words and values, 1 for a state conflict.
@@ -47,19 +47,21 @@ struct start_refusal {
 
 /// Environment and folder a parse depends on, so that tests give their own.
 struct surroundings {
-  std::map<std::string, std::string> environment; ///< XDG_CONFIG_HOME, HOME, AHPD_CONFIG, AHPD_TOKEN, …
+  std::map<std::string, std::string>
+    environment; ///< XDG_CONFIG_HOME, HOME, AHPD_CONFIG, AHPD_TOKEN, …
   std::string working_directory;
 };
 
 /// The process's own.
 surroundings real_surroundings();
 
-/// `$XDG_CONFIG_HOME/ahpd`, else `~/.config/ahpd`.
+/// `$XDG_CONFIG_HOME/ahpd`, else `~/.config/ahpd`; empty when neither is known.
 std::string config_directory(const surroundings& around);
 
 /// Reads flags (without the program's name and verb) and the configuration files. Makes the
-/// configuration directory (0700) and, when asked for a token file that is absent, the token (0600).
-/// Returns the options, or the refusal, its sentence word for word as the specification has it.
+/// configuration directory (0700) and, when asked for a token file that is absent, the token
+/// (0600). Returns the options, or the refusal, its sentence word for word as the specification has
+/// it.
 std::variant<run_options, start_refusal> read_options(const std::vector<std::string>& flags,
                                                       const surroundings& around);
 

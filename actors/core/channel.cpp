@@ -1,0 +1,191 @@
+#include "actors/core/channel.hpp"
+
+#include "protocol/jsonrpc/message.hpp"
+
+#include <algorithm>
+#include <array>
+#include <stdexcept>
+
+namespace ahpd::core {
+
+// ---- outbox -------------------------------------------------------------------------------------
+
+outbox::outbox(std::shared_ptr<transport::websocket> socket) : socket_(std::move(socket)) {}
+
+void outbox::push(transport::frame frame) {
+  std::lock_guard lock(guard_);
+  if (holds_ > 0)
+    held_.push_back(std::move(frame));
+  else if (auto socket = socket_.lock())
+    socket->send(std::move(frame));
+}
+
+void outbox::hold() {
+  std::lock_guard lock(guard_);
+  ++holds_;
+}
+
+void outbox::release(transport::frame answer) {
+  std::lock_guard lock(guard_);
+  answers_.push_back(std::move(answer));
+  if (--holds_ > 0)
+    return;
+  if (auto socket = socket_.lock()) {
+    for (auto& frame : answers_)
+      socket->send(std::move(frame));
+    for (auto& frame : held_)
+      socket->send(std::move(frame));
+  }
+  answers_.clear();
+  held_.clear();
+}
+
+void outbox::close(std::uint16_t code, std::string_view why) {
+  if (auto socket = socket_.lock())
+    socket->close(code, why);
+}
+
+// ---- sequencer ----------------------------------------------------------------------------------
+
+namespace {
+
+std::string quoted(std::string_view text) { return json::serialize(json::string(text)); }
+
+std::string origin_text(const action_origin& origin) {
+  return ",\"origin\":{\"clientId\":" + quoted(origin.client_id)
+    + ",\"clientSeq\":" + std::to_string(origin.client_seq) + '}';
+}
+
+/// The frame of an `action` notification, put together from parts that are serialised once.
+transport::frame envelope(std::string_view uri, std::string_view action, std::uint64_t seq,
+                          std::string_view rest) {
+  std::string out;
+  out.reserve(action.size() + uri.size() + rest.size() + 96);
+  out += R"({"jsonrpc":"2.0","method":"action","params":{"channel":)";
+  out += quoted(uri);
+  out += ",\"action\":";
+  out += action;
+  out += ",\"serverSeq\":";
+  out += std::to_string(seq);
+  out += rest;
+  out += "}}";
+  return std::make_shared<const std::string>(std::move(out));
+}
+
+constexpr std::size_t dialects = 2;
+
+} // namespace
+
+sequencer::sequencer(std::uint64_t start, std::uint64_t reserved,
+                     std::function<void(std::uint64_t)> reserve)
+  : current_(start), reserved_(reserved), reserve_(std::move(reserve)) {}
+
+std::uint64_t sequencer::current() const {
+  std::lock_guard lock(guard_);
+  return current_;
+}
+
+void sequencer::reserved(std::uint64_t upto) {
+  std::lock_guard lock(guard_);
+  reserved_ = std::max(reserved_, upto);
+  asked_ = false;
+}
+
+std::uint64_t sequencer::publish(channel& where, json::value action,
+                                 const std::optional<action_origin>& origin) {
+  ahp::reduce(where.kind, where.state, action);
+  const auto shared = std::make_shared<const json::value>(std::move(action));
+  const std::string rest = origin ? origin_text(*origin) : std::string{};
+
+  std::unique_lock lock(guard_);
+  if (current_ >= reserved_)
+    throw std::runtime_error("the reserved sequence numbers are used up and the store does not answer");
+  const auto seq = ++current_;
+  // One text for each dialect and one frame for each spelling in use; nearly always one of both.
+  std::array<std::optional<std::string>, dialects> texts;
+  std::array<transport::frame, dialects> plain;
+  for (auto& follower : where.followers_) {
+    const auto dialect = follower.box->speaks();
+    const auto slot = static_cast<std::size_t>(dialect);
+    if (!texts[slot]) {
+      const auto adapted = ahp::adapt_action(dialect, shared);
+      texts[slot] = adapted ? json::serialize(*adapted) : std::string{};
+    }
+    if (texts[slot]->empty())
+      continue; // that version has no such action
+    if (follower.spelling != where.uri) {
+      follower.box->push(envelope(follower.spelling, *texts[slot], seq, rest));
+      continue;
+    }
+    if (!plain[slot])
+      plain[slot] = envelope(where.uri, *texts[slot], seq, rest);
+    follower.box->push(plain[slot]);
+  }
+  const bool ask = !asked_ && reserved_ - current_ < block / 2;
+  asked_ = asked_ || ask;
+  const auto upto = reserved_ + block;
+  lock.unlock();
+  if (ask && reserve_)
+    reserve_(upto);
+  return seq;
+}
+
+void sequencer::refuse(outbox& sender, std::string_view spelling,
+                       const json::value& action, const action_origin& origin,
+                       std::string_view why) const {
+  const std::string rest = origin_text(origin) + ",\"rejectionReason\":" + quoted(why);
+  const std::string text = json::serialize(action);
+  std::lock_guard lock(guard_);
+  sender.push(envelope(spelling, text, current_, rest));
+}
+
+snapshot sequencer::follow(channel& where, std::shared_ptr<outbox> box, std::string spelling,
+                           const std::function<void(json::value&)>& view) {
+  std::string text;
+  if (view || box->speaks() != ahp::dialect::v1_0) {
+    json::value copy = where.state;
+    if (view)
+      view(copy);
+    text = json::serialize(ahp::adapt_state(box->speaks(), std::move(copy)));
+  } else {
+    text = json::serialize(where.state);
+  }
+  std::lock_guard lock(guard_);
+  auto& list = where.followers_;
+  const auto known
+    = std::find_if(list.begin(), list.end(), [&](const auto& f) { return f.box == box; });
+  if (known != list.end())
+    known->spelling = std::move(spelling);
+  else
+    list.push_back({std::move(box), std::move(spelling)});
+  return {std::move(text), current_};
+}
+
+void sequencer::unfollow(channel& where, const outbox& box) {
+  std::lock_guard lock(guard_);
+  auto& list = where.followers_;
+  list.erase(std::remove_if(list.begin(), list.end(),
+                            [&](const auto& f) { return f.box.get() == &box; }),
+             list.end());
+}
+
+void sequencer::unfollow_all(channel& where) {
+  std::lock_guard lock(guard_);
+  where.followers_.clear();
+}
+
+void sequencer::notify(channel& where, std::string_view method, const json::value& params,
+                       const std::function<json::value(ahp::dialect, json::value)>& adapt) {
+  std::lock_guard lock(guard_);
+  std::array<transport::frame, dialects> frames;
+  for (auto& follower : where.followers_) {
+    const auto dialect = follower.box->speaks();
+    auto& frame = frames[static_cast<std::size_t>(dialect)];
+    if (!frame)
+      frame = std::make_shared<const std::string>(jsonrpc::notification_frame(
+        method, adapt ? adapt(dialect, params) : params));
+    follower.box->push(frame);
+  }
+}
+
+} // namespace ahpd::core

@@ -1,0 +1,99 @@
+#include "actors/core/log.hpp"
+
+#include "protocol/json.hpp"
+
+#include <spdlog/sinks/stdout_sinks.h>
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+namespace ahpd::core::log {
+
+namespace {
+
+constexpr std::size_t shortest_secret = 4;
+constexpr std::size_t longest_value = 2'000; ///< a longer detail is cut: a log is no transcript
+
+std::mutex secrets_guard;
+std::vector<std::string> secrets;
+
+std::string without_secrets(std::string text) {
+  std::lock_guard lock(secrets_guard);
+  for (const auto& secret : secrets)
+    for (auto at = text.find(secret); at != std::string::npos; at = text.find(secret, at))
+      text.replace(at, secret.size(), "<redacted>");
+  return text;
+}
+
+/// Valid UTF-8 of at most `longest_value` bytes; JSON takes no other text.
+std::string printable(std::string text) {
+  if (text.size() > longest_value)
+    text = text.substr(0, longest_value) + "…";
+  std::string ignored;
+  if (!json::parse_text(json::serialize(json::string(text)), 4, ignored))
+    for (auto& c : text)
+      if (static_cast<unsigned char>(c) >= 0x80)
+        c = '?';
+  return text;
+}
+
+std::shared_ptr<spdlog::logger>& sink() {
+  static std::shared_ptr<spdlog::logger> logger;
+  return logger;
+}
+
+void write(spdlog::level::level_enum level, std::string_view name, std::string_view event,
+           std::initializer_list<field> details) {
+  if (sink() && sink()->should_log(level))
+    sink()->log(level, line(name, event, details));
+}
+
+} // namespace
+
+void start(std::string_view level) {
+  auto logger = std::make_shared<spdlog::logger>(
+    "ahpd", std::make_shared<spdlog::sinks::stderr_sink_mt>());
+  // `line` gives an object without its opening brace and time; both come from the pattern, so that
+  // the time is taken once, by spdlog.
+  logger->set_pattern(R"({"time":"%Y-%m-%dT%H:%M:%S.%eZ",%v)", spdlog::pattern_time_type::utc);
+  logger->set_level(level == "debug" ? spdlog::level::debug
+                    : level == "warning" ? spdlog::level::warn
+                    : level == "error" ? spdlog::level::err
+                                       : spdlog::level::info);
+  logger->flush_on(spdlog::level::info);
+  sink() = std::move(logger);
+}
+
+void redact(const std::string& secret) {
+  if (secret.size() < shortest_secret)
+    return;
+  std::lock_guard lock(secrets_guard);
+  if (std::find(secrets.begin(), secrets.end(), secret) == secrets.end())
+    secrets.push_back(secret);
+}
+
+void debug(std::string_view event, std::initializer_list<field> details) {
+  write(spdlog::level::debug, "debug", event, details);
+}
+void info(std::string_view event, std::initializer_list<field> details) {
+  write(spdlog::level::info, "info", event, details);
+}
+void warning(std::string_view event, std::initializer_list<field> details) {
+  write(spdlog::level::warn, "warning", event, details);
+}
+void error(std::string_view event, std::initializer_list<field> details) {
+  write(spdlog::level::err, "error", event, details);
+}
+
+std::string line(std::string_view level, std::string_view event,
+                 std::initializer_list<field> details) {
+  json::object o{{"level", level}, {"event", event}};
+  for (const auto& [name, value] : details)
+    o[name] = printable(without_secrets(value));
+  return json::serialize(o).substr(1);
+}
+
+} // namespace ahpd::core::log

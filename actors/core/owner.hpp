@@ -1,0 +1,47 @@
+#pragma once
+
+#include "actors/core/channel.hpp"
+
+#include <caf/allowed_unsafe_message_type.hpp>
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+
+/// What every owner of a channel understands.
+namespace ahpd::core {
+
+/// A client's `dispatchAction`. No answer: the owner echoes it, refused or not, in the order of arrival.
+struct client_action {
+  std::string spelling; ///< the channel's URI as the client wrote it
+  json::shared action;
+  action_origin origin;
+  std::shared_ptr<outbox> sender;
+};
+
+/// Follows the channel; answered with `followed`.
+struct follow {
+  std::string spelling;
+  std::shared_ptr<outbox> box;
+  std::optional<std::uint64_t> turns; ///< `view.turns`: how many turns of a chat, newest last
+};
+
+/// The snapshot a `follow` is answered with. `state` is JSON text in the follower's dialect.
+struct followed {
+  std::string state;
+  std::uint64_t from_seq = 0;
+};
+
+/// Ends a `follow`. No answer.
+struct unfollow {
+  std::shared_ptr<outbox> box;
+  std::string client_id;
+};
+
+} // namespace ahpd::core
+
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(ahpd::core::client_action)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(ahpd::core::follow)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(ahpd::core::followed)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(ahpd::core::unfollow)

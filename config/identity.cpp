@@ -1,0 +1,70 @@
+#include "config/identity.hpp"
+
+#include "config/files.hpp"
+
+#include <openssl/rand.h>
+
+#include <cctype>
+#include <cerrno>
+#include <stdexcept>
+
+namespace ahpd::config {
+
+namespace {
+
+constexpr std::size_t most_bytes = 256;
+
+bool is_dash(std::size_t at) {
+  return at == 8 || at == 13 || at == 18 || at == 23;
+}
+
+} // namespace
+
+bool is_uuid(std::string_view text) {
+  if (text.size() != 36)
+    return false;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const auto c = static_cast<unsigned char>(text[i]);
+    if (is_dash(i) ? c != '-' : !std::isxdigit(c))
+      return false;
+  }
+  return true;
+}
+
+std::string new_uuid() {
+  unsigned char bytes[16];
+  if (RAND_bytes(bytes, sizeof bytes) != 1)
+    throw std::runtime_error("The system gives no random bytes");
+  bytes[6] = static_cast<unsigned char>((bytes[6] & 0x0f) | 0x40); // version 4
+  bytes[8] = static_cast<unsigned char>((bytes[8] & 0x3f) | 0x80); // variant of RFC 4122
+  std::string out;
+  for (const unsigned char byte : bytes) {
+    if (is_dash(out.size()))
+      out += '-';
+    out += "0123456789abcdef"[byte >> 4];
+    out += "0123456789abcdef"[byte & 15];
+  }
+  return out;
+}
+
+std::string host_id(const std::string& directory) {
+  const std::string file = directory + "/host-id";
+  std::string text;
+  try {
+    text = read_whole(file, most_bytes);
+  } catch (const file_error& e) {
+    if (e.error_number != ENOENT)
+      throw;
+    create_whole(file, new_uuid() + '\n');
+    text = read_whole(file, most_bytes); // another hub may have been first
+  }
+  if (!text.empty() && text.back() == '\n')
+    text.pop_back();
+  if (!is_uuid(text))
+    throw std::runtime_error(file +
+                             " must hold one UUID: the machines of this host are found by it, "
+                             "so put its old content back, or remove it to begin anew");
+  return text;
+}
+
+} // namespace ahpd::config
