@@ -1,3 +1,5 @@
+#include "config/daemon_record.hpp"
+#include "config/process_id.hpp"
 #include "tests/programs/fake_hub.hpp"
 #include "tests/support/program.hpp"
 #include "tests/support/support.hpp"
@@ -45,8 +47,11 @@ TEST_CASE("without a hub the verbs say how to start one") {
   CHECK(none.exit_code == 1);
   CHECK(none.errors.find("no hub is running here") != std::string::npos);
   CHECK(none.errors.find("`ahpd start`") != std::string::npos);
-  std::ofstream(home.path() + "/ahpd/daemon.json")
-    << R"({"pid": 2147483646, "url": "ws://127.0.0.1:1", "connectUrl": "ws://127.0.0.1:1/?tkn=x"})";
+  config::daemon_record gone;
+  gone.pid = 2147483646;
+  gone.url = "ws://127.0.0.1:1";
+  gone.connect_url = config::connect_url(gone.url, "x");
+  config::write_daemon(home.path() + "/ahpd", gone);
   CHECK(run({"session", "list"}, env).errors.find("no hub is running here") != std::string::npos);
 }
 
@@ -97,8 +102,12 @@ TEST_CASE("the token opens the door and is never printed") {
   CHECK(refused.errors.find("wrong") == std::string::npos);
   std::filesystem::create_directory(home.path() + "/ahpd");
   std::ofstream(home.path() + "/token") << secret << "\n";
-  std::ofstream(home.path() + "/ahpd/daemon.json") << json::serialize(json::value{
-    {"pid", ::getpid()}, {"url", hub.url()}, {"connectUrl", hub.url() + "/?tkn=" + secret}});
+  config::daemon_record record;
+  record.pid = ::getpid();
+  record.process = config::start_of(record.pid);
+  record.url = hub.url();
+  record.connect_url = config::connect_url(record.url, secret);
+  config::write_daemon(home.path() + "/ahpd", record);
   std::vector<std::string> words{"session", "list"};
   SUBCASE("from the running daemon's record") {}
   SUBCASE("from a file") {

@@ -1,13 +1,11 @@
 #include "tools/ahpd/client/where.hpp"
 
+#include "config/daemon_record.hpp"
 #include "config/options.hpp"
-#include "protocol/json.hpp"
 #include "tools/ahpd/client/failure.hpp"
 
 #include <boost/url.hpp>
 
-#include <cerrno>
-#include <csignal>
 #include <cstdlib>
 #include <fstream>
 
@@ -15,14 +13,14 @@ namespace ahpd::client {
 
 namespace {
 
-constexpr std::size_t record_bytes = 1u << 20; ///< daemon.json and token files are far smaller
+constexpr std::size_t token_bytes = 1u << 20; ///< a token is far smaller
 
 /// The whole of a small file, or nothing.
 std::optional<std::string> read_small(const std::string& path) {
   std::ifstream in(path, std::ios::binary);
   if (!in)
     return std::nullopt;
-  std::string text(record_bytes, '\0');
+  std::string text(token_bytes, '\0');
   in.read(text.data(), static_cast<std::streamsize>(text.size()));
   text.resize(static_cast<std::size_t>(in.gcount()));
   return text;
@@ -54,27 +52,13 @@ std::optional<std::string> given_token(const words& given) {
   return named && *named ? std::optional<std::string>(named) : std::nullopt;
 }
 
-[[noreturn]] void no_hub() {
-  throw client_failure{exit_refused, "no hub is running here",
-                       "Start one with `ahpd start`, or name another with --remote URL."};
-}
-
-/// The record that `ahpd start` keeps.
+/// The daemon that `ahpd start` keeps running here.
 hub_address local_hub() {
-  const auto path = config::config_directory(config::real_surroundings()) + "/daemon.json";
-  const auto text = read_small(path);
-  if (!text)
-    no_hub();
-  std::string why;
-  const auto record = json::parse_text(*text, 16, why);
-  const auto url = record ? json::string_member(*record, "connectUrl") : std::nullopt;
-  const auto* pid = record ? json::member(*record, "pid") : nullptr;
-  if (!url || !pid || !pid->is_int64())
-    throw client_failure{exit_refused, path + " is not the record of a running hub",
-                         "Stop what runs with `ahpd stop`, then `ahpd start`."};
-  if (::kill(static_cast<pid_t>(pid->get_int64()), 0) != 0 && errno == ESRCH)
-    no_hub(); // it was killed and left its record
-  auto out = parse_hub_url(std::string(*url));
+  const auto record = config::find_daemon(config::config_directory(config::real_surroundings()));
+  if (!record)
+    throw client_failure{exit_refused, "no hub is running here",
+                         "Start one with `ahpd start`, or name another with --remote URL."};
+  auto out = parse_hub_url(record->connect_url);
   out.local = true;
   return out;
 }
