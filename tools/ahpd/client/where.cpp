@@ -1,41 +1,32 @@
 #include "tools/ahpd/client/where.hpp"
 
 #include "config/daemon_record.hpp"
+#include "config/files.hpp"
 #include "config/options.hpp"
 #include "tools/ahpd/client/failure.hpp"
 
 #include <boost/url.hpp>
 
 #include <cstdlib>
-#include <fstream>
 
 namespace ahpd::client {
 
 namespace {
 
-constexpr std::size_t token_bytes = 1u << 20; ///< a token is far smaller
-
-/// The whole of a small file, or nothing.
-std::optional<std::string> read_small(const std::string& path) {
-  std::ifstream in(path, std::ios::binary);
-  if (!in)
-    return std::nullopt;
-  std::string text(token_bytes, '\0');
-  in.read(text.data(), static_cast<std::streamsize>(text.size()));
-  text.resize(static_cast<std::size_t>(in.gcount()));
-  return text;
-}
+constexpr std::size_t token_bytes = 64u << 10; ///< a token is far smaller
 
 std::string read_token_file(const std::string& path) {
-  auto text = read_small(path);
-  if (!text)
-    throw client_failure{exit_refused, "the token file " + path + " cannot be read",
-                         "Check its name and that you may read it."};
-  while (!text->empty() && (text->back() == '\n' || text->back() == '\r' || text->back() == ' '))
-    text->pop_back();
-  if (text->empty())
+  std::string text;
+  try {
+    text = config::read_whole(path, token_bytes);
+  } catch (const config::file_error& why) {
+    throw client_failure{exit_refused, why.what(), "Check the name after --token-file."};
+  }
+  while (!text.empty() && (text.back() == '\n' || text.back() == '\r' || text.back() == ' '))
+    text.pop_back();
+  if (text.empty())
     throw client_failure{exit_wrong_words, path + " is empty.", ""};
-  return *text;
+  return text;
 }
 
 std::optional<std::string> given_token(const words& given) {
