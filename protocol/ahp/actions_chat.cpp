@@ -80,7 +80,8 @@ bool submitted(const json::value* answers, std::string_view question) {
 
 refusal answer(const json::value& state, const json::value& action, bool completes) {
   const auto id = text(action, "requestId");
-  const auto* part = find_open_input(state, id);
+  const auto* active = json::member(state, "activeTurn");
+  const auto* part = active ? find_open_input(*active, id) : nullptr;
   if (!part)
     return "there is no open input request " + id;
   if (!completes || text(action, "response") != "accept")

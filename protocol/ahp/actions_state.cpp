@@ -40,7 +40,7 @@ refusal config_change(const json::value& state, const json::value& action) {
 
 refusal known_customization(const json::value& state, const json::value& action, bool server) {
   const auto id = text(action, "id");
-  const auto* found = find_customization(state, id);
+  const auto* found = find_customization(json::member(state, "customizations"), id);
   if (!found)
     return "this session has no customization " + id;
   if (server && json::string_member(*found, "type") != "mcpServer")

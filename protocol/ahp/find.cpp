@@ -22,8 +22,7 @@ json::value* find_by(json::value* list, std::string_view key, std::string_view w
   return nullptr;
 }
 
-json::value* find_customization(json::value& session, std::string_view id) {
-  auto* list = json::member(session, "customizations");
+json::value* find_customization(json::value* list, std::string_view id) {
   if (auto* top = find_by(list, "id", id))
     return top;
   auto* items = list ? list->if_array() : nullptr;
@@ -32,11 +31,6 @@ json::value* find_customization(json::value& session, std::string_view id) {
       if (auto* child = find_by(json::member(container, "children"), "id", id))
         return child;
   return nullptr;
-}
-
-json::value* active_turn(json::value& chat, std::string_view turn) {
-  auto* active = json::member(chat, "activeTurn");
-  return active && json::string_member(*active, "id") == turn ? active : nullptr;
 }
 
 json::value* find_tool_call(json::value& turn, std::string_view id) {
@@ -53,9 +47,8 @@ json::value* find_tool_call(json::value& turn, std::string_view id) {
   return nullptr;
 }
 
-json::value* find_open_input(json::value& chat, std::string_view id) {
-  auto* active = json::member(chat, "activeTurn");
-  auto* parts = active ? json::member(*active, "responseParts") : nullptr;
+json::value* find_open_input(json::value& turn, std::string_view id) {
+  auto* parts = json::member(turn, "responseParts");
   auto* items = parts ? parts->if_array() : nullptr;
   if (!items)
     return nullptr;
@@ -69,26 +62,27 @@ json::value* find_open_input(json::value& chat, std::string_view id) {
   return nullptr;
 }
 
+const json::value* active_turn(const json::value& chat, std::string_view turn) {
+  const auto* active = json::member(chat, "activeTurn");
+  return active && json::string_member(*active, "id") == turn ? active : nullptr;
+}
+
 // The read-only look-ups change nothing either: they share the code above.
 
 const json::value* find_by(const json::value* list, std::string_view key, std::string_view wanted) {
   return find_by(const_cast<json::value*>(list), key, wanted);
 }
 
-const json::value* find_customization(const json::value& session, std::string_view id) {
-  return find_customization(const_cast<json::value&>(session), id);
-}
-
-const json::value* active_turn(const json::value& chat, std::string_view turn) {
-  return active_turn(const_cast<json::value&>(chat), turn);
+const json::value* find_customization(const json::value* list, std::string_view id) {
+  return find_customization(const_cast<json::value*>(list), id);
 }
 
 const json::value* find_tool_call(const json::value& turn, std::string_view id) {
   return find_tool_call(const_cast<json::value&>(turn), id);
 }
 
-const json::value* find_open_input(const json::value& chat, std::string_view id) {
-  return find_open_input(const_cast<json::value&>(chat), id);
+const json::value* find_open_input(const json::value& turn, std::string_view id) {
+  return find_open_input(const_cast<json::value&>(turn), id);
 }
 
 } // namespace ahpd::ahp

@@ -17,20 +17,20 @@ std::optional<std::int64_t> integer_member(const json::value& v, std::string_vie
 json::value* find_by(json::value* list, std::string_view key, std::string_view wanted);
 const json::value* find_by(const json::value* list, std::string_view key, std::string_view wanted);
 
-/// A session's customization by id: at top level, else among the children of one.
-json::value* find_customization(json::value& session, std::string_view id);
-const json::value* find_customization(const json::value& session, std::string_view id);
+/// A customization by id in the list `customizations`: at top level, else among the children of
+/// one.
+json::value* find_customization(json::value* list, std::string_view id);
+const json::value* find_customization(const json::value* list, std::string_view id);
 
 /// The running turn of a chat, when its id is `turn`.
-json::value* active_turn(json::value& chat, std::string_view turn);
 const json::value* active_turn(const json::value& chat, std::string_view turn);
 
 /// The state of a tool call in a turn.
 json::value* find_tool_call(json::value& turn, std::string_view id);
 const json::value* find_tool_call(const json::value& turn, std::string_view id);
 
-/// The part of an input request that is not answered yet, in the running turn of a chat.
-json::value* find_open_input(json::value& chat, std::string_view id);
-const json::value* find_open_input(const json::value& chat, std::string_view id);
+/// The part of a turn that asks for input under `id` and is not answered yet.
+json::value* find_open_input(json::value& turn, std::string_view id);
+const json::value* find_open_input(const json::value& turn, std::string_view id);
 
 } // namespace ahpd::ahp

@@ -22,7 +22,8 @@ enum class channel_kind {
 
 /// Folds `action` into `state` in place by the rules of AHP 1.0. Pure: no clock, no I/O. Unknown
 /// action types, actions of the wrong shape and actions the state does not admit change nothing.
-/// Returns whether the state changed. Unknown members of either are kept.
+/// False says that the state did not change; a step that only repeats what is there may still say
+/// true. Unknown members of either are kept.
 bool reduce(channel_kind kind, json::value& state, const json::value& action);
 
 } // namespace ahpd::ahp
