@@ -11,14 +11,15 @@ namespace ahpd::transport {
 
 /// Where a server listens.
 struct endpoint {
-  std::string host = "127.0.0.1"; ///< an address, or a name that is resolved once; ignored for a Unix socket
+  std::string host =
+    "127.0.0.1"; ///< an address, or a name that is resolved once; ignored for a Unix socket
   std::uint16_t port = 0; ///< 0: the system chooses
-  std::string unix_path; ///< not empty: a Unix socket there, made 0600 and removed at the end
+  std::string unix_path;  ///< not empty: a Unix socket there, made 0600 and removed at the end
 };
 
 struct server_limits {
   std::size_t header_bytes = 16u << 10;
-  std::size_t body_bytes = 1u << 20; ///< larger: 413
+  std::size_t body_bytes = 1u << 20;     ///< larger: 413
   std::chrono::seconds request_time{15}; ///< to send a request's header and body: 408, then closed
   std::chrono::seconds keep_alive{60};
   std::size_t connections = 10'000; ///< more: accepted and closed at once
@@ -27,8 +28,8 @@ struct server_limits {
 
 /// What the owner makes of an upgrade request: a refusal, or a function that is given the open
 /// socket before any message is read and answers with what it wants to hear.
-using upgrade_answer
-  = std::variant<http_response, std::function<websocket_events(std::shared_ptr<websocket>)>>;
+using upgrade_answer =
+  std::variant<http_response, std::function<websocket_events(std::shared_ptr<websocket>)>>;
 
 /// What serves requests. Called on the io thread of the connection; must not block.
 struct server_handlers {

@@ -16,10 +16,11 @@ using frame = std::shared_ptr<const std::string>;
 /// Bounds and times of one WebSocket.
 struct websocket_limits {
   std::size_t inbound_bytes = 16u << 20; ///< a longer message closes with 1009
-  std::size_t outbound_bytes = 32u << 20; ///< queued and not yet taken by the kernel; past it the peer is dropped
+  std::size_t outbound_bytes =
+    32u << 20; ///< queued and not yet taken by the kernel; past it the peer is dropped
   std::chrono::seconds ping_every{20};
   std::chrono::seconds idle{60}; ///< nothing heard for so long, pongs included: the peer is gone
-  std::size_t credits = 16; ///< messages read ahead of `websocket::grant`
+  std::size_t credits = 16;      ///< messages read ahead of `websocket::grant`
 };
 
 /// Why a socket ended.
@@ -28,8 +29,8 @@ struct close_reason {
   std::string text;
 };
 
-/// One open WebSocket, server or client side. Every member may be called from any thread and returns
-/// at once; after the socket ended, calls do nothing.
+/// One open WebSocket, server or client side. Every member may be called from any thread and
+/// returns at once; after the socket ended, calls do nothing.
 class websocket {
 public:
   virtual ~websocket() = default;
@@ -51,7 +52,8 @@ public:
 /// What a socket tells its owner. Called on the socket's own strand, one at a time.
 struct websocket_events {
   std::function<void(std::string)> on_text; ///< one complete text message, valid UTF-8
-  std::function<void(close_reason)> on_closed; ///< once, last; the socket holds no callback after it
+  std::function<void(close_reason)>
+    on_closed; ///< once, last; the socket holds no callback after it
 };
 
 } // namespace ahpd::transport
