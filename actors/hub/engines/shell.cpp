@@ -17,6 +17,9 @@ using std::chrono::milliseconds;
 /// Between SIGTERM and SIGKILL when a turn is cancelled.
 constexpr milliseconds grace{2'000};
 
+/// How long an agent that was told to end waits for its program's end.
+constexpr std::chrono::seconds leave_limit{5};
+
 /// Every update of a running call carries its whole content, so a large one must come more rarely: this
 /// many bytes of content are worth one millisecond more of waiting.
 constexpr std::size_t bytes_per_ms = 2'000;
@@ -39,6 +42,7 @@ struct shell_state {
 
 using self_ptr = caf::stateful_actor<shell_state>*;
 using flush_atom = caf::atom_constant<caf::atom("flush")>;
+using leave_atom = caf::atom_constant<caf::atom("leave")>;
 
 constexpr const char* call_id = "command"; ///< a turn has one call; its turn tells it from others
 
@@ -153,11 +157,13 @@ void cancel(self_ptr self) {
     st.now->program->kill(grace);
 }
 
-/// Ends when nothing of the running turn is left.
+/// Ends when nothing of the running turn is left, or when its place does not answer in time.
 void leave(self_ptr self) {
   auto& st = self->state;
   if (!st.now)
     return self->quit();
+  if (!st.leaving)
+    self->delayed_send(self, leave_limit, leave_atom::value);
   st.leaving = true;
   if (st.now->program)
     st.now->program->kill(milliseconds{0});
@@ -172,6 +178,7 @@ caf::behavior shell_actor(self_ptr self, agent_context context) {
     core::take_run_here(),
     [self](const begin_turn& what) { begin(self, what); },
     [self](const cancel_turn&) { cancel(self); },
+    [self](leave_atom) { self->quit(); },
     [self](flush_atom, const std::string& turn) {
       const auto& now = self->state.now;
       if (now && now->what.turn_id == turn && now->program && !now->cancelled)
