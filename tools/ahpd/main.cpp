@@ -1,11 +1,11 @@
-#include "tools/ahpd/serve.hpp"
-#include "tools/ahpd/client/client.hpp"
-#include <iostream>
+#include "tools/ahpd/cli.hpp"
+#include "tools/ahpd/secrets.hpp"
+
+#include <csignal>
+
 int main(int argc, char** argv) {
-  std::vector<std::string> args(argv + 1, argv + argc);
-  if (!args.empty() && (args[0] == "run" || args[0] == "session" || args[0] == "computer"))
-    return ahpd::client::client_main(args[0], {args.begin() + 1, args.end()});
-  auto o = ahpd::config::read_options(args, ahpd::config::real_surroundings());
-  if (auto* r = std::get_if<1>(&o)) { std::cerr << r->sentence << "\n"; return r->exit_code; }
-  return ahpd::run_hub(std::get<0>(o), [](const std::string& a) { std::cout << a << std::flush; });
+  const auto words = ahpd::cli::take_words(argc, argv);
+  // A peer or a reader that is gone is an error of the write, not the end of the program.
+  std::signal(SIGPIPE, SIG_IGN);
+  return ahpd::cli::run(words);
 }
