@@ -54,8 +54,9 @@ void message_parser<is_request>::feed(beast::flat_buffer& in, error_code& ec) {
 }
 
 template <bool is_request>
-void message_parser<is_request>::on_request_impl(http::verb, view method, view target, int,
+void message_parser<is_request>::on_request_impl(http::verb, view method, view target, int version,
                                                  error_code&) {
+  is_http11 = version == 11;
   if constexpr (is_request) {
     what.method = std::string(method);
     what.target = std::string(target);
@@ -63,7 +64,8 @@ void message_parser<is_request>::on_request_impl(http::verb, view method, view t
 }
 
 template <bool is_request>
-void message_parser<is_request>::on_response_impl(int code, view, int, error_code&) {
+void message_parser<is_request>::on_response_impl(int code, view, int version, error_code&) {
+  is_http11 = version == 11;
   if constexpr (!is_request)
     what.status = static_cast<unsigned>(code);
 }

@@ -21,6 +21,7 @@ public:
 
   message what;
   bool repeated_host = false;
+  bool is_http11 = false;
   std::function<void(std::string_view)>
     body_to; ///< not empty: takes the body instead of `what.body`
 

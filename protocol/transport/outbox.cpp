@@ -18,7 +18,7 @@ constexpr std::size_t keep_bytes = 16u << 10; ///< joining memory that an idle c
 outbox::outbox(asio::io_context& io, std::shared_ptr<pipe> into, std::size_t limit)
     : anchored(io), pipe_(std::move(into)), limit_(limit) {}
 
-outbox::taken outbox::put(piece what) {
+outbox::taken outbox::put(piece&& what) {
   std::deque<piece> freed; // destroyed after the lock: a completion may own anything
   {
     std::lock_guard lock(guard_);
@@ -41,18 +41,24 @@ outbox::taken outbox::put(piece what) {
   return taken::yes;
 }
 
-void outbox::seal(std::optional<piece> last) {
+void outbox::seal() {
+  std::lock_guard lock(guard_);
+  sealed_ = true;
+}
+
+bool outbox::seal(piece&& last) {
   {
     std::lock_guard lock(guard_);
     sealed_ = true;
-    if (!last)
-      return;
-    size_ += last->size();
-    queue_.push_back(std::move(*last));
+    if (std::exchange(has_last_, true))
+      return false;
+    size_ += last.size();
+    queue_.push_back(std::move(last));
     if (std::exchange(awake_, true))
-      return;
+      return true;
   }
   pipe_->post([self = shared_from_this()] { self->flush(); });
+  return true;
 }
 
 std::size_t outbox::size() const {

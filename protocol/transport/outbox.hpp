@@ -31,11 +31,13 @@ public:
 
   void on_failure(std::function<void(error_code)> failed) { failed_ = std::move(failed); }
 
-  /// Any thread.
-  taken put(piece what);
-  /// Any thread: what is put later is refused. With `last`, that piece goes out after what is
-  /// queued now although the outbox is sealed.
-  void seal(std::optional<piece> last = {});
+  /// Any thread. Moves from `what` only when it is taken.
+  taken put(piece&& what);
+  /// Any thread: what is put later is refused.
+  void seal();
+  /// Any thread: as `seal`, but `last` still goes out, after what is queued now. False, and nothing
+  /// is moved, when there was such a last piece before.
+  bool seal(piece&& last);
   /// Any thread: bytes that the kernel has not taken.
   std::size_t size() const;
 
@@ -55,10 +57,11 @@ private:
   const std::size_t limit_;
   std::function<void(error_code)> failed_;
 
-  mutable std::mutex guard_; ///< of the next four
+  mutable std::mutex guard_; ///< of the next five
   std::deque<piece> queue_;
   std::size_t size_ = 0;
   bool sealed_ = false;
+  bool has_last_ = false;
   bool awake_ = false; ///< a flush is posted or running
 
   // The batch that is being written; only on the strand.

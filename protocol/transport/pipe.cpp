@@ -51,6 +51,8 @@ struct dialling {
 
 namespace {
 
+constexpr std::chrono::seconds linger_time{2};
+
 /// The views of `write_some` as a buffer sequence that copies nothing.
 struct buffer_view {
   using value_type = asio::const_buffer;
@@ -304,6 +306,21 @@ void pipe::close() {
   io_->socket.close(ec);
   if (io_->resolver)
     io_->resolver->cancel();
+}
+
+void pipe::linger() {
+  if (!is_open())
+    return;
+  shutdown_write();
+  arm(linger_time, [self = shared_from_this()] { self->close(); });
+  drain(std::make_shared<std::string>(4096, '\0'));
+}
+
+void pipe::drain(std::shared_ptr<std::string> into) {
+  const auto to = asio::buffer(*into);
+  read_some(to, [self = shared_from_this(), into](error_code ec, std::size_t) {
+    ec ? self->close() : self->drain(into);
+  });
 }
 
 bool pipe::is_open() const {

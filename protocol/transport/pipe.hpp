@@ -95,6 +95,9 @@ public:
 
   void shutdown_write();
   void close();
+  /// Says that no more comes, waits a little for the peer to close, and closes. A plain `close`
+  /// with bytes unread would make the kernel drop what was written last.
+  void linger();
   bool is_open() const;
 
   /// Times `write_some` was handed to the kernel, for tests of coalescing.
@@ -107,6 +110,7 @@ private:
   struct parts;
 
   void abandon() noexcept override;
+  void drain(std::shared_ptr<std::string> into);
   void connect_unix(const target& where, std::function<void(std::string)> done);
   void connect_next(std::shared_ptr<struct dialling> how);
   void secure(std::shared_ptr<struct dialling> how);

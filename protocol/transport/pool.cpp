@@ -9,7 +9,9 @@ namespace {
 /// Longer than any pause inside one piece of work, shorter than what peers and proxies keep.
 constexpr std::chrono::seconds idle_time{50};
 
-std::string host_field_of(const target& where) {
+} // namespace
+
+std::string host_field(const target& where) {
   if (!where.unix_path.empty())
     return where.host.empty() ? "localhost" : where.host;
   const bool v6 = where.host.find(':') != std::string::npos;
@@ -17,11 +19,8 @@ std::string host_field_of(const target& where) {
   return where.port == (where.tls ? 443 : 80) ? host : host + ":" + std::to_string(where.port);
 }
 
-} // namespace
-
 connection_pool::connection_pool(boost::asio::io_context& io, target where, std::size_t idle)
-    : anchored(io), io_(&io), where_(std::move(where)), host_field_(host_field_of(where_)),
-      keep_(idle) {}
+    : anchored(io), io_(&io), where_(std::move(where)), host_(host_field(where_)), keep_(idle) {}
 
 std::shared_ptr<tls_settings> connection_pool::tls(std::string& error) {
   if (!where_.tls || !where_.unix_path.empty())

@@ -4,6 +4,9 @@
 
 namespace ahpd::transport {
 
+/// The Host field for a target.
+std::string host_field(const target& where);
+
 /// The idle connections to one target. Any thread.
 class connection_pool final : public anchored,
                               public std::enable_shared_from_this<connection_pool> {
@@ -11,7 +14,7 @@ public:
   connection_pool(boost::asio::io_context& io, target where, std::size_t idle);
 
   const target& where() const { return where_; }
-  const std::string& host_field() const { return host_field_; }
+  const std::string& host() const { return host_; }
   /// Null once the io_context is gone.
   boost::asio::io_context* io() const { return io_; }
   /// Null for plain targets; with a sentence in `error` when the files are not usable.
@@ -30,7 +33,7 @@ private:
 
   boost::asio::io_context* io_;
   const target where_;
-  const std::string host_field_;
+  const std::string host_;
   const std::size_t keep_;
   std::mutex guard_; ///< of the next three
   std::vector<std::shared_ptr<pipe>> idle_;

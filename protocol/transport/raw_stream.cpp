@@ -32,10 +32,10 @@ void raw_stream::write(std::string bytes) {
 }
 
 void raw_stream::close_write() {
-  out_->seal(outbox::piece{{}, nullptr, [to = pipe_](error_code ec, std::size_t) {
-                             if (!ec)
-                               to->shutdown_write();
-                           }});
+  out_->seal({{}, nullptr, [to = pipe_](error_code ec, std::size_t) {
+                if (!ec)
+                  to->shutdown_write();
+              }});
 }
 
 void raw_stream::pause() {

@@ -54,7 +54,8 @@ void loop::until(const std::function<bool()>& done, const char* what,
                  std::chrono::seconds deadline) {
   const auto end = std::chrono::steady_clock::now() + deadline;
   while (!done()) {
-    REQUIRE_MESSAGE(std::chrono::steady_clock::now() < end, "waited in vain for " << what);
+    REQUIRE_MESSAGE(std::chrono::steady_clock::now() < end,
+                    "waited in vain for " << std::string(what));
     io.restart();
     io.run_one_for(20ms);
   }
@@ -160,6 +161,14 @@ std::unique_ptr<raw_peer> raw_listener::accept() {
 
 bool raw_listener::quiet() const {
   return !readable(fd_);
+}
+
+std::shared_ptr<server> serve(loop& on, server_handlers handlers, const server_limits& bounds,
+                              const endpoint& where) {
+  std::string error;
+  auto out = listen(on.io, where, std::move(handlers), bounds, error);
+  REQUIRE_MESSAGE(out, error);
+  return out;
 }
 
 target tcp_target(std::uint16_t port) {
