@@ -79,6 +79,18 @@ void store::rollback() {
   }
 }
 
+void store::nested(const std::function<void()>& work) {
+  impl_->db.run("SAVEPOINT piece");
+  try {
+    work();
+  } catch (...) {
+    if (impl_->db.in_transaction())
+      impl_->db.run("ROLLBACK TO piece; RELEASE piece");
+    throw;
+  }
+  impl_->db.run("RELEASE piece");
+}
+
 void store::put_session(const session_row& row) {
   const std::string state = json::serialize(row.state);
   query(impl_->db, "INSERT INTO session (id, uri, created_ms, modified_ms, state)"
@@ -164,6 +176,14 @@ std::vector<chat_row> store::chats_of(const std::string& session_id) {
   return out;
 }
 
+std::optional<std::string> store::session_of_chat(const std::string& uri) {
+  query q(impl_->db, "SELECT session FROM chat WHERE uri = ?");
+  q.with(uri);
+  if (!q.step())
+    return std::nullopt;
+  return std::string(q.text(0));
+}
+
 std::int64_t store::append_turn(const std::string& chat, const json::value& turn) {
   const std::string text = json::serialize(turn);
   query q(impl_->db, "INSERT INTO turn (chat, ordinal, turn) SELECT number,"
@@ -209,14 +229,10 @@ void store::remove_turns_after(const std::string& chat, std::int64_t ordinal) {
 
 void store::put_active_turn(const active_turn_row& row) {
   const std::string turn = json::serialize(row.turn);
-  query(impl_->db, "INSERT INTO active_turn (chat, turn, marker, place)"
-                   " SELECT number, ?2, ?3, ?4 FROM chat WHERE uri = ?1"
-                   " ON CONFLICT (chat) DO UPDATE SET turn = excluded.turn,"
-                   " marker = excluded.marker, place = excluded.place")
+  query(impl_->db, "INSERT INTO active_turn (chat, turn) SELECT number, ?2 FROM chat WHERE uri = ?1"
+                   " ON CONFLICT (chat) DO UPDATE SET turn = excluded.turn")
     .with(row.chat)
     .with(turn)
-    .with(row.marker)
-    .with(row.place)
     .run();
   impl_->changed_one(row.chat);
 }
@@ -228,12 +244,30 @@ void store::remove_active_turn(const std::string& chat) {
 }
 
 std::vector<active_turn_row> store::active_turns() {
-  query q(impl_->db, "SELECT chat.uri, turn, marker, place FROM active_turn"
+  query q(impl_->db, "SELECT chat.uri, turn FROM active_turn"
                      " JOIN chat ON chat.number = active_turn.chat ORDER BY chat.number");
   std::vector<active_turn_row> out;
   while (q.step())
-    out.push_back({std::string(q.text(0)), impl_->document(q, 1, "an active turn"),
-                   std::string(q.text(2)), std::string(q.text(3))});
+    out.push_back({std::string(q.text(0)), impl_->document(q, 1, "an active turn")});
+  return out;
+}
+
+void store::put_run(const run_row& row) {
+  query(impl_->db, "INSERT OR REPLACE INTO run (marker, place) VALUES (?, ?)")
+    .with(row.marker)
+    .with(row.place)
+    .run();
+}
+
+void store::remove_run(const std::string& marker) {
+  query(impl_->db, "DELETE FROM run WHERE marker = ?").with(marker).run();
+}
+
+std::vector<run_row> store::runs() {
+  query q(impl_->db, "SELECT marker, place FROM run ORDER BY marker");
+  std::vector<run_row> out;
+  while (q.step())
+    out.push_back({std::string(q.text(0)), std::string(q.text(1))});
   return out;
 }
 

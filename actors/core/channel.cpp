@@ -94,6 +94,11 @@ void sequencer::reserved(std::uint64_t upto) {
 std::uint64_t sequencer::publish(channel& where, json::value action,
                                  const std::optional<action_origin>& origin) {
   ahp::reduce(where.kind, where.state, action);
+  return announce(where, std::move(action), origin);
+}
+
+std::uint64_t sequencer::announce(channel& where, json::value action,
+                                  const std::optional<action_origin>& origin) {
   const auto shared = std::make_shared<const json::value>(std::move(action));
   const std::string rest = origin ? origin_text(*origin) : std::string{};
 
@@ -172,6 +177,11 @@ void sequencer::unfollow(channel& where, const outbox& box) {
 void sequencer::unfollow_all(channel& where) {
   std::lock_guard lock(guard_);
   where.followers_.clear();
+}
+
+std::size_t sequencer::followers(const channel& where) const {
+  std::lock_guard lock(guard_);
+  return where.followers_.size();
 }
 
 void sequencer::notify(channel& where, std::string_view method, const json::value& params,

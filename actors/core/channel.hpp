@@ -102,6 +102,11 @@ public:
   std::uint64_t publish(channel& where, json::value action,
                         const std::optional<action_origin>& origin = std::nullopt);
 
+  /// Stamps and pushes an action that its owner has reduced already: what must be durable first is
+  /// reduced, committed, then announced, and nobody looks at the state in between.
+  std::uint64_t announce(channel& where, json::value action,
+                         const std::optional<action_origin>& origin = std::nullopt);
+
   /// Echoes an action to its sender alone, refused: no state moves and no number is used.
   void refuse(outbox& sender, std::string_view spelling,
               const json::value& action, const action_origin& origin, std::string_view why) const;
@@ -112,6 +117,7 @@ public:
                   const std::function<void(json::value&)>& view = {});
   void unfollow(channel& where, const outbox& box);
   void unfollow_all(channel& where);
+  std::size_t followers(const channel& where) const;
 
   /// Sends a notification, such as root/sessionAdded, to all followers. It has no number. `adapt`
   /// gives the params as a dialect has them.

@@ -86,7 +86,8 @@ json::value chat_summary(const json::value& chat_state);
 json::value session_summary(std::string_view resource, const json::value& session_state,
                             std::int64_t created_ms);
 /// The members of `now` that differ from `before`, for `root/sessionSummaryChanged`; without
-/// resource, provider and createdAt. Empty when nothing does.
+/// resource, provider and createdAt. An activity that ended is "": a partial document cannot say
+/// that a member is gone. Empty when nothing differs.
 json::object summary_changes(const json::value& before, const json::value& now);
 
 // Envelopes

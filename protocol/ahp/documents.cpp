@@ -119,6 +119,8 @@ object summary_changes(const value& before, const value& now) {
     if (!old || *old != kv.value())
       changes[key] = kv.value();
   }
+  if (json::member(before, "activity") && !json::member(now, "activity"))
+    changes["activity"] = "";
   return changes;
 }
 

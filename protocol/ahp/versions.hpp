@@ -25,9 +25,9 @@ std::optional<negotiated> negotiate(const std::vector<std::string>& offered);
 /// For `data.supportedVersions` of the refusal -32005: ["^1.0.0", "^0.9.0"].
 json::array supported_versions();
 
-/// An action of the 1.0 model as `speaks` has it; nothing when that version lacks the action. Gives
+/// An action of the 1.0 model as `speaks` has it; null when that version lacks the action. Gives
 /// `action` itself, not a copy, when the shapes agree.
-std::shared_ptr<const json::value> adapt_action(dialect speaks, const json::shared& action);
+json::shared adapt_action(dialect speaks, const json::shared& action);
 
 /// A state document of the 1.0 model as `speaks` has it.
 json::value adapt_state(dialect speaks, json::value state);

@@ -98,6 +98,7 @@ void http_exchange::begin() {
 }
 
 void http_exchange::send() {
+  asked_ = true;
   wrote_all_ = false;
   parser_.emplace();
   parser_->header_limit(header_bytes);
@@ -130,7 +131,7 @@ void http_exchange::parse() {
   while (true) {
     error_code ec;
     parser_->feed(in_, ec);
-    if (finished_) // cancelled by what was handed on
+    if (finished_ || cancelled_) // by what was handed on
       return;
     if (ec)
       return fail(name() + ": the answer is not HTTP: " + ec.message());
@@ -204,7 +205,7 @@ void http_exchange::broken(error_code ec) {
 }
 
 bool http_exchange::sent_anything() const {
-  return out_ && (wrote_all_ || out_->size() < head_.size() + body_->size());
+  return asked_ && (wrote_all_ || out_->size() < head_.size() + body_->size());
 }
 
 void http_exchange::complete() {

@@ -58,6 +58,7 @@ private:
   std::shared_ptr<pipe> pipe_;
   std::shared_ptr<outbox> out_;
   bool reused_ = false;
+  bool asked_ = false; ///< the request was given to `out_`
   bool wrote_all_ = false;
   bool heard_ = false;
   bool header_seen_ = false;

@@ -96,7 +96,7 @@ TEST_CASE("removing a session takes its chats, turns and active turns along") {
     s.put_session(session(id, 1));
     s.put_chat(chat(std::string("chat-") + id, id, 0));
     s.append_turn(std::string("chat-") + id, turn(1));
-    s.put_active_turn({std::string("chat-") + id, turn(2), "m", ""});
+    s.put_active_turn({std::string("chat-") + id, turn(2)});
   }
   s.remove_session("a");
   CHECK(s.chats_of("a").empty());
@@ -188,22 +188,52 @@ TEST_CASE("a chat has one active turn at most") {
   store s(":memory:");
   s.put_session(session("a", 1));
   s.put_chat(chat("c", "a", 0));
-  s.put_active_turn({"c", turn(1), "marker", "box"});
-  s.put_active_turn({"c", turn(2), "", ""});
+  s.put_active_turn({"c", turn(1)});
+  s.put_active_turn({"c", turn(2)});
   const auto active = s.active_turns();
   REQUIRE(active.size() == 1);
   CHECK(active[0].turn == turn(2));
-  CHECK(active[0].marker.empty());
-  CHECK(active[0].place.empty());
   s.remove_active_turn("c");
   CHECK(s.active_turns().empty());
+}
+
+TEST_CASE("runs outlive the session they belonged to") {
+  store s(":memory:");
+  s.put_run({"m1", ""});
+  s.put_run({"m2", "box"});
+  s.remove_run("m1");
+  const auto runs = s.runs();
+  REQUIRE(runs.size() == 1);
+  CHECK(runs[0].marker == "m2");
+  CHECK(runs[0].place == "box");
+}
+
+TEST_CASE("a piece of a transaction that fails takes back only itself") {
+  store s(":memory:");
+  s.begin();
+  s.nested([&] { s.set_number("kept", 1); });
+  CHECK_THROWS_AS(s.nested([&] {
+    s.set_number("lost", 1);
+    s.put_chat(chat("c", "nowhere", 0));
+  }), store_error);
+  s.commit();
+  CHECK(s.number("kept", 0) == 1);
+  CHECK(s.number("lost", 0) == 0);
+}
+
+TEST_CASE("a chat leads to its session") {
+  store s(":memory:");
+  s.put_session(session("a", 1));
+  s.put_chat(chat("c", "a", 0));
+  CHECK(s.session_of_chat("c") == "a");
+  CHECK_FALSE(s.session_of_chat("d"));
 }
 
 TEST_CASE("what belongs to something that is not there is refused") {
   store s(":memory:");
   CHECK_THROWS_AS(s.put_chat(chat("c", "nowhere", 0)), store_error);
   CHECK_THROWS_WITH_AS(s.append_turn("c", turn(1)), ":memory: holds no chat c", store_error);
-  CHECK_THROWS_AS(s.put_active_turn({"c", turn(1), "", ""}), store_error);
+  CHECK_THROWS_AS(s.put_active_turn({"c", turn(1)}), store_error);
 }
 
 TEST_CASE("machines and counters are kept by name") {

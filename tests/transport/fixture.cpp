@@ -54,7 +54,8 @@ void loop::until(const std::function<bool()>& done, const char* what,
                  std::chrono::seconds deadline) {
   const auto end = std::chrono::steady_clock::now() + deadline;
   while (!done()) {
-    REQUIRE_MESSAGE(std::chrono::steady_clock::now() < end, "waited in vain for " << what);
+    REQUIRE_MESSAGE(std::chrono::steady_clock::now() < end,
+                    "waited in vain for " << std::string(what));
     io.restart();
     io.run_one_for(20ms);
   }

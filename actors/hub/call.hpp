@@ -1,0 +1,49 @@
+#pragma once
+
+#include "actors/core/errors.hpp"
+#include "actors/hub/connection.hpp"
+
+#include <caf/all.hpp>
+
+#include <functional>
+#include <string>
+
+namespace ahpd::hub {
+
+using connection_ptr = caf::stateful_actor<connection_state>*;
+
+/// One request under way: what it asks, and the one answer it gets.
+struct call {
+  connection_ptr self;
+  json::value id;
+  std::string method;
+  json::object params;
+
+  void answer(const json::value& result) const { finish(jsonrpc::result_frame(id, result), false); }
+  void refuse(int code, std::string sentence, json::value data = nullptr) const {
+    refuse(jsonrpc::error{code, std::move(sentence), std::move(data)});
+  }
+  void refuse(const jsonrpc::error& why) const {
+    ++self->state.host->metrics.errors_total;
+    finish(jsonrpc::error_frame(id, why), false);
+  }
+  void refuse(const caf::error& why) const { refuse(core::to_wire(why)); }
+
+  /// Answers a request during which the outbox was held: the answer goes before what was held.
+  void release(std::string frame) const { finish(std::move(frame), true); }
+
+private:
+  void finish(std::string frame, bool held) const;
+};
+
+/// Serves every method but those of the handshake and subscriptions.
+void serve_request(const call& c);
+
+/// Runs `found` with the owner of a channel and the host's spelling of it, opening it when only the
+/// store knows it; else `missing` with the refusal. Later frames wait for it, so a client's actions
+/// keep their order.
+void with_owner(connection_ptr self, const std::string& uri,
+                std::function<void(const caf::actor&, const std::string&)> found,
+                std::function<void(const caf::error&)> missing);
+
+} // namespace ahpd::hub

@@ -1,0 +1,336 @@
+#include "actors/hub/connection.hpp"
+
+#include "actors/core/log.hpp"
+#include "actors/hub/call.hpp"
+#include "actors/hub/catalogue.hpp"
+#include "actors/hub/methods.hpp"
+#include "actors/hub/sessions.hpp"
+#include "protocol/ahp/codes.hpp"
+#include "protocol/ahp/file_uri.hpp"
+#include "protocol/ahp/uris.hpp"
+#include "protocol/ahp/versions.hpp"
+#include "protocol/jsonrpc/params.hpp"
+
+namespace ahpd::hub {
+
+namespace {
+
+constexpr std::size_t most_subscriptions = 1'000; ///< of one connection
+constexpr std::size_t most_calls = 64; ///< under way; further frames stay in the socket
+constexpr std::size_t longest_client_id = 256;
+constexpr std::size_t most_versions = 64;
+
+/// Lets the socket read on, or remembers to when a call is over.
+void grant(connection_ptr self) {
+  auto& st = self->state;
+  if (st.asked >= most_calls) {
+    ++st.owed;
+    return;
+  }
+  if (auto socket = st.socket.lock())
+    socket->grant(1);
+}
+
+std::string snapshot_json(const std::string& uri, const core::followed& shot) {
+  return "{\"resource\":" + json::serialize(json::string(uri)) + ",\"state\":" + shot.state
+    + ",\"fromSeq\":" + std::to_string(shot.from_seq) + "}";
+}
+
+std::string result_text(const json::value& id, const std::string& result) {
+  return R"({"jsonrpc":"2.0","id":)" + json::serialize(id) + ",\"result\":" + result + "}";
+}
+
+// ---- subscriptions ------------------------------------------------------------------------------
+
+void follow(connection_ptr self, const std::string& uri, std::optional<std::uint64_t> turns,
+            std::function<void(const core::followed&)> then,
+            std::function<void(const caf::error&)> failed) {
+  with_owner(
+    self, uri,
+    [self, uri, turns, then, failed](const caf::actor& owner, const std::string&) {
+      self->request(owner, caf::infinite, core::follow{uri, self->state.box, turns})
+        .then(
+          [self, uri, owner, then](const core::followed& shot) {
+            self->state.subscriptions[uri] = {owner};
+            then(shot);
+          },
+          failed);
+    },
+    failed);
+}
+
+void subscribe(const call& c) {
+  auto& st = c.self->state;
+  jsonrpc::params in(c.params);
+  const auto uri = in.text("channel");
+  const auto* view = in.object_if("view");
+  std::optional<std::uint64_t> turns;
+  std::string problem = in.problem();
+  if (view) {
+    jsonrpc::params v(*view);
+    turns = v.count_if("turns");
+    if (problem.empty() && !v.problem().empty())
+      problem = "view." + v.problem();
+  }
+  if (!problem.empty())
+    return c.refuse(jsonrpc::invalid_params, problem);
+  if (st.subscriptions.size() >= most_subscriptions && !st.subscriptions.count(uri))
+    return c.refuse(jsonrpc::invalid_params,
+                    "A connection holds at most " + std::to_string(most_subscriptions)
+                      + " subscriptions");
+  st.box->hold();
+  follow(
+    c.self, uri, turns,
+    [c, uri](const core::followed& shot) {
+      c.release(result_text(c.id, "{\"snapshot\":" + snapshot_json(uri, shot) + "}"));
+    },
+    [c](const caf::error& why) {
+      ++c.self->state.host->metrics.errors_total;
+      c.release(jsonrpc::error_frame(c.id, core::to_wire(why)));
+    });
+}
+
+void unsubscribe(connection_ptr self, const json::object& params) {
+  auto& st = self->state;
+  jsonrpc::params in(params);
+  const auto i = st.subscriptions.find(in.text("channel"));
+  if (i == st.subscriptions.end())
+    return;
+  self->send(i->second.owner, core::unfollow{st.box, st.client_id});
+  st.subscriptions.erase(i);
+}
+
+// ---- handshake ----------------------------------------------------------------------------------
+
+/// An `initialize` that is being answered: its snapshots are taken one after the other.
+struct handshake {
+  call c;
+  std::uint64_t seq = 0;
+  std::vector<std::string> wanted;
+  std::string version;
+  std::string snapshots;
+};
+
+void finish_handshake(const std::shared_ptr<handshake>& h) {
+  const auto& host = *h->c.self->state.host;
+  json::object result{{"protocolVersion", h->version},
+                      {"serverSeq", h->seq},
+                      {"serverInfo", {{"name", "ahpd"}, {"version", AHPD_VERSION}}},
+                      {"defaultDirectory", ahp::file_uri(host.default_directory)},
+                      {"_meta", host_meta(host)}};
+  auto text = json::serialize(result);
+  text.pop_back();
+  h->c.release(result_text(h->c.id, text + ",\"snapshots\":[" + h->snapshots + "]}"));
+}
+
+void next_snapshot(const std::shared_ptr<handshake>& h, std::size_t i) {
+  if (i == h->wanted.size())
+    return finish_handshake(h);
+  const auto& uri = h->wanted[i];
+  follow(
+    h->c.self, uri, std::nullopt,
+    [h, uri, i](const core::followed& shot) {
+      h->snapshots += (h->snapshots.empty() ? "" : ",") + snapshot_json(uri, shot);
+      next_snapshot(h, i + 1);
+    },
+    // A channel that is not there is left out: for the client it is gone.
+    [h, i](const caf::error&) { next_snapshot(h, i + 1); });
+}
+
+/// The strings of an array, or a problem that names it.
+std::vector<std::string> texts(const json::array* list, std::string_view name, std::size_t most,
+                               std::string& problem) {
+  std::vector<std::string> out;
+  if (list && list->size() > most && problem.empty())
+    problem = std::string(name) + " must hold at most " + std::to_string(most) + " strings";
+  for (const auto& item : list ? *list : json::array{}) {
+    if (item.is_string())
+      out.emplace_back(item.get_string());
+    else if (problem.empty())
+      problem = std::string(name) + " must be an array of strings";
+  }
+  return out;
+}
+
+void initialize(const call& c) {
+  auto& st = c.self->state;
+  if (st.initialized)
+    return c.refuse(jsonrpc::invalid_request, "This connection is initialized already");
+  jsonrpc::params in(c.params);
+  const auto client = in.text("clientId");
+  const auto* versions = in.array_if("protocolVersions");
+  const auto* wanted = in.array_if("initialSubscriptions");
+  in.object_if("clientInfo");
+  in.object_if("capabilities");
+  in.text_if("locale");
+  std::string problem = in.problem();
+  if (problem.empty() && !versions)
+    problem = "protocolVersions must be an array of strings";
+  if (problem.empty() && client.size() > longest_client_id)
+    problem = "clientId must have at most " + std::to_string(longest_client_id) + " bytes";
+  auto h = std::make_shared<handshake>();
+  const auto offered = texts(versions, "protocolVersions", most_versions, problem);
+  h->wanted = texts(wanted, "initialSubscriptions", most_subscriptions, problem);
+  if (!problem.empty())
+    return c.refuse(jsonrpc::invalid_params, problem);
+  const auto chosen = ahp::negotiate(offered);
+  if (!chosen) {
+    c.refuse(ahp::unsupported_protocol_version, "No protocol version in common",
+             {{"supportedVersions", ahp::supported_versions()}});
+    return st.box->close(1000, "no protocol version in common");
+  }
+  st.initialized = true;
+  st.client_id = client;
+  st.box->set_dialect(chosen->speaks);
+  st.box->hold();
+  h->c = c;
+  h->seq = st.host->order->current();
+  h->version = chosen->version;
+  next_snapshot(h, 0);
+}
+
+// ---- actions ------------------------------------------------------------------------------------
+
+void dispatch_action(connection_ptr self, json::object params) {
+  auto& st = self->state;
+  params = ahp::accept_params(st.box->speaks(), "dispatchAction", std::move(params));
+  jsonrpc::params in(params);
+  const auto uri = in.text("channel");
+  const auto seq = in.count_if("clientSeq");
+  if (!in.problem().empty() || !seq)
+    return core::log::debug("dispatchAction without a channel or clientSeq",
+                            {{"client", st.client_id}});
+  const auto* action = params.if_contains("action");
+  auto shared = std::make_shared<const json::value>(action ? *action : json::value(nullptr));
+  const core::action_origin origin{st.client_id, *seq};
+  if (!json::string_member(*shared, "type"))
+    return st.host->order->refuse(*st.box, uri, *shared, origin,
+                                  "action must be an object with a string type");
+  with_owner(
+    self, uri,
+    [self, uri, shared, origin](const caf::actor& owner, const std::string&) {
+      self->send(owner, core::client_action{uri, shared, origin, self->state.box});
+    },
+    [](const caf::error&) {}); // AHP "dispatchAction": an unknown channel is ignored, without an echo
+}
+
+// ---- frames -------------------------------------------------------------------------------------
+
+/// What a method's row says before anything of it is read: known, served, in order, on its channel.
+bool admitted(const call& c) {
+  const auto* rule = find_method(c.method);
+  if (!rule)
+    return c.refuse(jsonrpc::method_not_found, "There is no method " + c.method.substr(0, 200)), false;
+  if (rule->by == service::not_yet)
+    return c.refuse(jsonrpc::method_not_found, std::string(rule->missing)), false;
+  if (!c.self->state.initialized && rule->by != service::always)
+    return c.refuse(jsonrpc::invalid_request,
+                    "initialize comes first, and " + c.method + " came before it"),
+           false;
+  const auto* channel = c.params.if_contains("channel");
+  const bool absent = !channel || channel->is_null();
+  const bool text = channel && channel->is_string();
+  if (rule->channel == channel_rule::root && !absent
+      && (!text || channel->get_string() != ahp::root_uri))
+    return c.refuse(jsonrpc::invalid_params, "channel must be ahp-root:// for " + c.method), false;
+  const bool named = rule->name.substr(0, 7) != "x-ahpd/"; // those name their machine by `name`
+  if (rule->channel == channel_rule::any && named
+      && (!text || !ahp::plausible_uri(std::string_view(channel->get_string()))))
+    return c.refuse(jsonrpc::invalid_params, "channel must be a URI of at most 2048 bytes"), false;
+  return true;
+}
+
+void on_request(connection_ptr self, jsonrpc::request&& r) {
+  auto& st = self->state;
+  ++st.asked;
+  ++st.host->metrics.requests_total;
+  const call c{self, std::move(r.id), std::move(r.method),
+               ahp::accept_params(st.box->speaks(), r.method, std::move(r.params))};
+  if (!admitted(c))
+    return;
+  if (c.method == "ping")
+    return c.answer(nullptr);
+  if (c.method == "initialize")
+    return initialize(c);
+  if (c.method == "reconnect")
+    return c.refuse(ahp::not_found,
+                    "This host keeps nothing to replay; initialize and subscribe again");
+  if (c.method == "subscribe")
+    return subscribe(c);
+  serve_request(c);
+}
+
+void on_frame(connection_ptr self, const std::string& text) {
+  auto& st = self->state;
+  ++st.host->metrics.frames_in_total;
+  auto message = jsonrpc::parse(text);
+  if (auto* request = std::get_if<jsonrpc::request>(&message))
+    return on_request(self, std::move(*request));
+  if (auto* bad = std::get_if<jsonrpc::malformed>(&message)) {
+    ++st.host->metrics.errors_total;
+    return st.box->push(
+      std::make_shared<const std::string>(jsonrpc::error_frame(bad->id, bad->why)));
+  }
+  auto* told = std::get_if<jsonrpc::notification>(&message);
+  if (!told || !st.initialized)
+    return; // this host asks its clients nothing, so a response answers nothing
+  if (told->method == "dispatchAction")
+    dispatch_action(self, std::move(told->params));
+  else if (told->method == "unsubscribe")
+    unsubscribe(self, told->params);
+}
+
+} // namespace
+
+void call::finish(std::string frame, bool held) const {
+  auto& st = self->state;
+  auto shared = std::make_shared<const std::string>(std::move(frame));
+  if (held)
+    st.box->release(std::move(shared));
+  else
+    st.box->push(std::move(shared));
+  --st.asked;
+  if (st.owed > 0 && st.asked < most_calls) {
+    --st.owed;
+    if (auto socket = st.socket.lock())
+      socket->grant(1);
+  }
+}
+
+void with_owner(connection_ptr self, const std::string& uri,
+                std::function<void(const caf::actor&, const std::string&)> found,
+                std::function<void(const caf::error&)> missing) {
+  auto& st = self->state;
+  if (const auto owner = st.host->channels.owner_of(uri))
+    return found(owner, uri);
+  if (!ahp::session_id(uri) && ahp::scheme_of(uri) != "ahp-chat")
+    return missing(core::refusal(ahp::not_found, "There is no channel " + uri));
+  self->request(st.host->sessions->get(), caf::infinite, open_channel{uri})
+    .await([found](const opened& where) { found(where.owner, where.uri); }, missing);
+}
+
+caf::behavior connection_actor(caf::stateful_actor<connection_state>* self, services_ptr host,
+                               std::shared_ptr<transport::websocket> socket) {
+  auto& st = self->state;
+  st.host = std::move(host);
+  st.socket = socket;
+  st.box = std::make_shared<core::outbox>(std::move(socket));
+  ++st.host->metrics.connections;
+  ++st.host->metrics.connections_total;
+  self->attach_functor([self](const caf::error&) {
+    auto& now = self->state;
+    --now.host->metrics.connections;
+    for (const auto& [uri, subscription] : now.subscriptions)
+      caf::anon_send(subscription.owner, core::unfollow{now.box, now.client_id});
+    now.box->close(1011, "the connection's actor ended");
+  });
+  return {
+    [self](const frame_in& frame) {
+      on_frame(self, *frame.text);
+      grant(self);
+    },
+    [self](const socket_closed&) { self->quit(); },
+  };
+}
+
+} // namespace ahpd::hub

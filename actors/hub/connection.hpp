@@ -1,0 +1,52 @@
+#pragma once
+
+#include "actors/core/owner.hpp"
+#include "actors/hub/services.hpp"
+#include "protocol/jsonrpc/message.hpp"
+#include "protocol/transport/websocket.hpp"
+
+#include <caf/behavior.hpp>
+#include <caf/stateful_actor.hpp>
+
+#include <map>
+#include <memory>
+#include <string>
+
+namespace ahpd::hub {
+
+/// One frame from the socket.
+struct frame_in {
+  std::shared_ptr<const std::string> text;
+};
+
+/// The socket ended.
+struct socket_closed {
+  std::uint16_t code = 0;
+};
+
+struct connection_state {
+  static inline const char* name = "connection";
+
+  struct subscription {
+    caf::actor owner;
+  };
+
+  services_ptr host;
+  std::weak_ptr<transport::websocket> socket;
+  std::shared_ptr<core::outbox> box;
+  bool initialized = false;
+  std::string client_id;
+  std::map<std::string, subscription> subscriptions; ///< by the client's spelling
+  std::size_t asked = 0; ///< requests that are not answered yet
+  std::size_t owed = 0; ///< frames the socket may read once some of them are
+};
+
+/// One client: reads its frames, answers its requests, passes actions to the owners of channels.
+/// Ends with its socket, and the socket with it.
+caf::behavior connection_actor(caf::stateful_actor<connection_state>* self, services_ptr host,
+                               std::shared_ptr<transport::websocket> socket);
+
+} // namespace ahpd::hub
+
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(ahpd::hub::frame_in)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(ahpd::hub::socket_closed)

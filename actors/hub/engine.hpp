@@ -1,0 +1,68 @@
+#pragma once
+
+#include "protocol/json.hpp"
+#include "runtimes/exec.hpp"
+
+#include <caf/actor.hpp>
+#include <caf/allowed_unsafe_message_type.hpp>
+#include <caf/fwd.hpp>
+
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+
+/// What answers turns. An engine is a description and a function that spawns one agent actor for one
+/// chat; the two speak in the messages below. To add one, write a file pair in actors/hub/engines/ and
+/// name it in `built_in_engines`.
+namespace ahpd::hub {
+
+/// Starts a turn. One at a time: the chat sends the next after `turn_ended`.
+struct begin_turn {
+  std::string turn_id;
+  json::shared message; ///< Message (AHP "Chat channel")
+  std::string marker; ///< for `exec_request::marker` of everything the turn starts
+  std::shared_ptr<runtimes::place> place; ///< where the session's programs run
+  std::string directory; ///< there; empty: the place's own
+};
+
+/// Ends the running turn early: everything it started is killed, then `turn_ended` follows.
+struct cancel_turn {};
+
+/// One step of the running turn, from the agent to its chat: a chat action without an ending.
+struct turn_step {
+  std::string turn_id;
+  json::shared action;
+};
+
+/// The turn is over and nothing of it runs any more; the agent takes the next.
+struct turn_ended {
+  std::string turn_id;
+  std::string error_type; ///< empty: the turn is complete
+  std::string error_message;
+};
+
+/// What an agent is given when it is spawned for a chat.
+struct agent_context {
+  caf::actor chat;
+  std::chrono::milliseconds delta_window{75};
+};
+
+/// An engine as clients see it (AHP "AgentInfo") and how its agents are made.
+struct engine {
+  std::string provider;
+  std::string display_name;
+  std::string description;
+  std::function<caf::actor(caf::actor_system&, agent_context)> spawn;
+};
+
+/// AgentInfo of an engine.
+json::value agent_info(const engine& what);
+
+} // namespace ahpd::hub
+
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(ahpd::hub::begin_turn)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(ahpd::hub::cancel_turn)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(ahpd::hub::turn_step)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(ahpd::hub::turn_ended)

@@ -1,0 +1,96 @@
+#pragma once
+
+#include "actors/core/owner.hpp"
+#include "actors/hub/machine.hpp"
+#include "actors/hub/services.hpp"
+
+#include <caf/behavior.hpp>
+#include <caf/stateful_actor.hpp>
+
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace ahpd::hub {
+
+/// Where a session's programs run in a machine. Answered with `machine_place`, or refused in the words
+/// of seed "A session in one" when there is no such machine.
+struct enter_machine {
+  std::string id;
+  std::string directory; ///< on this host; mapped through the machine's mounts
+};
+struct machine_place {
+  std::shared_ptr<runtimes::place> place;
+  std::string directory; ///< inside; empty: the machine's own
+};
+
+/// Kills what still runs in a machine with this marker, as soon as the machine can be asked. No answer.
+struct sweep_machine {
+  std::string id;
+  std::string marker;
+};
+
+/// A read, list or resolve of `computer://…` (seed "A computer", the table). Each is answered with its
+/// wire result, `json::shared`.
+struct read_computer {
+  std::string uri;
+};
+struct list_computer {
+  std::string uri;
+};
+struct resolve_computer {
+  std::string uri;
+};
+
+/// Who asked for a long operation and wants to hear how far it is (`root/progress`).
+struct progress_sink {
+  std::shared_ptr<core::outbox> box;
+  json::shared token; ///< null: nobody wants to hear
+};
+
+/// A write to `computer://<name>` or `computer://<name>/state`; answered with `unit`.
+struct write_computer {
+  std::string uri;
+  std::string body;
+  std::string owner; ///< typed reference, spec "Owners": root:<host name>
+  progress_sink progress;
+};
+struct delete_computer {
+  std::string uri;
+};
+
+/// Rows of the session setting `computer` for a picker; answered with an array, `json::shared`.
+struct pick_computer {
+  std::string query;
+};
+
+struct machines_state {
+  static inline const char* name = "machines";
+
+  services_ptr host;
+  std::shared_ptr<core::channel> doc; ///< x-ahpd-computers://
+  caf::actor queue; ///< of the one Docker
+  std::map<std::string, caf::actor> machines; ///< by id, for verbs
+  std::set<std::string> looking; ///< ids whose record is being read
+  std::set<std::string> look_again; ///< of those, which changed meanwhile
+  std::multimap<std::string, std::string> to_sweep; ///< machine id -> marker, until it was done
+};
+
+/// Knows all machines: owns the channel x-ahpd-computers://, serves the scheme computer:, and passes
+/// verbs to one actor a machine and makes to one queue a Docker.
+caf::behavior machines_actor(caf::stateful_actor<machines_state>* self, services_ptr host);
+
+} // namespace ahpd::hub
+
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(ahpd::hub::enter_machine)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(ahpd::hub::machine_place)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(ahpd::hub::sweep_machine)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(ahpd::hub::read_computer)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(ahpd::hub::list_computer)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(ahpd::hub::resolve_computer)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(ahpd::hub::write_computer)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(ahpd::hub::delete_computer)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(ahpd::hub::pick_computer)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(ahpd::json::shared)

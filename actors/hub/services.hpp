@@ -1,0 +1,53 @@
+#pragma once
+
+#include "actors/core/directory.hpp"
+#include "actors/core/metrics.hpp"
+#include "actors/hub/engine.hpp"
+#include "runtimes/docker/manifest.hpp"
+#include "runtimes/runtime.hpp"
+
+#include <chrono>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace ahpd::hub {
+
+/// The plugin @ahpd/computer, when it is loaded: what makes machines.
+struct computer_plugin {
+  std::shared_ptr<runtimes::runtime> docker;
+  runtimes::computer_options options;
+};
+
+/// What every actor of the hub is given when it starts. Set before the first actor and not changed
+/// after, but for the addresses, which follow their actors.
+struct services {
+  std::string host_id; ///< UUID of this host; labels its machines
+  std::string host_name;
+  std::string default_directory; ///< absolute folder; where sessions start
+  std::chrono::milliseconds delta_window{75};
+  std::vector<engine> engines; ///< the first is the default provider
+  std::optional<computer_plugin> computers;
+  std::shared_ptr<runtimes::place> this_host;
+
+  std::shared_ptr<core::sequencer> order;
+  core::directory channels;
+  core::metrics metrics;
+
+  std::shared_ptr<core::address> store = std::make_shared<core::address>();
+  std::shared_ptr<core::address> catalogue = std::make_shared<core::address>();
+  std::shared_ptr<core::address> sessions = std::make_shared<core::address>();
+  std::shared_ptr<core::address> machines = std::make_shared<core::address>();
+
+  const engine* find_engine(const std::string& provider) const {
+    for (const auto& e : engines)
+      if (e.provider == provider)
+        return &e;
+    return nullptr;
+  }
+};
+
+using services_ptr = std::shared_ptr<services>;
+
+} // namespace ahpd::hub

@@ -1,0 +1,73 @@
+#include "protocol/utf8.hpp"
+
+#include <algorithm>
+
+namespace ahpd::utf8 {
+
+namespace {
+
+bool continues(char c) { return (static_cast<unsigned char>(c) & 0xC0) == 0x80; }
+
+/// Length of the character that `lead` begins; 0 for a byte that begins none.
+std::size_t length(unsigned char lead) {
+  if (lead < 0x80)
+    return 1;
+  if (lead >= 0xC2 && lead <= 0xDF)
+    return 2;
+  if (lead >= 0xE0 && lead <= 0xEF)
+    return 3;
+  if (lead >= 0xF0 && lead <= 0xF4)
+    return 4;
+  return 0;
+}
+
+/// Whether `second` may follow `lead`: no overlong form, no surrogate, nothing above U+10FFFF.
+bool second_fits(unsigned char lead, unsigned char second) {
+  if (lead == 0xE0)
+    return second >= 0xA0;
+  if (lead == 0xED)
+    return second <= 0x9F;
+  if (lead == 0xF0)
+    return second >= 0x90;
+  if (lead == 0xF4)
+    return second <= 0x8F;
+  return true;
+}
+
+} // namespace
+
+bool valid(std::string_view bytes) {
+  for (std::size_t i = 0; i < bytes.size();) {
+    const auto lead = static_cast<unsigned char>(bytes[i]);
+    const auto n = length(lead);
+    if (n == 0 || i + n > bytes.size())
+      return false;
+    for (std::size_t k = 1; k < n; ++k)
+      if (!continues(bytes[i + k]))
+        return false;
+    if (n > 1 && !second_fits(lead, static_cast<unsigned char>(bytes[i + 1])))
+      return false;
+    i += n;
+  }
+  return true;
+}
+
+std::size_t trailing_part(std::string_view bytes) {
+  const auto most = std::min<std::size_t>(3, bytes.size());
+  for (std::size_t back = 1; back <= most; ++back) {
+    const auto c = bytes[bytes.size() - back];
+    if (continues(c))
+      continue;
+    return length(static_cast<unsigned char>(c)) > back ? back : 0;
+  }
+  return 0;
+}
+
+std::size_t leading_rest(std::string_view bytes) {
+  std::size_t n = 0;
+  while (n < std::min<std::size_t>(3, bytes.size()) && continues(bytes[n]))
+    ++n;
+  return n;
+}
+
+} // namespace ahpd::utf8

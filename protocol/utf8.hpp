@@ -1,0 +1,17 @@
+#pragma once
+
+#include <cstddef>
+#include <string_view>
+
+/// UTF-8 (RFC 3629) for streams that may be cut anywhere.
+namespace ahpd::utf8 {
+
+bool valid(std::string_view bytes);
+
+/// How many bytes at the end begin a character that is not complete: 0 to 3.
+std::size_t trailing_part(std::string_view bytes);
+
+/// How many bytes at the start are the rest of a character whose beginning is not there: 0 to 3.
+std::size_t leading_rest(std::string_view bytes);
+
+} // namespace ahpd::utf8

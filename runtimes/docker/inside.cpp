@@ -1,0 +1,172 @@
+#include "runtimes/docker/inside.hpp"
+
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/detached.hpp>
+#include <boost/asio/post.hpp>
+
+#include <csignal>
+#include <random>
+
+namespace asio = boost::asio;
+
+namespace ahpd::runtimes {
+
+namespace {
+
+/// A marker for a run that its owner gave none, since inside a container a tree is found by no
+/// other means. Unguessable: whoever knew it could hide behind it or be killed by it.
+std::string fresh_marker() {
+  constexpr std::string_view hex = "0123456789abcdef";
+  std::random_device random;
+  std::string out;
+  for (int i = 0; i < 4; ++i)
+    for (auto word = random(), digit = 0u; digit < 8; ++digit, word >>= 4)
+      out += hex[word & 15U];
+  return out;
+}
+
+/// Runs a coroutine on the engine's strand, never inside the call.
+template <class Start> void spawn(const std::shared_ptr<machine_room>& room, Start start) {
+  const auto strand = room->engine->strand();
+  asio::post(strand, [strand, start = std::move(start)]() mutable {
+    asio::co_spawn(strand, std::move(start), asio::detached);
+  });
+}
+
+asio::awaitable<void> signal_run(std::shared_ptr<machine_room> room, std::shared_ptr<exec_run> run,
+                                 int number) {
+  const auto found = co_await room->machines->find(run->machine);
+  const auto* in = std::get_if<found_machine>(&found);
+  std::vector<std::string> markers{run->marker};
+  if (in && in->facts.id == run->container)
+    co_await room->sweeps->signal(*in, std::move(markers), number);
+}
+
+asio::awaitable<void> kill_run(std::shared_ptr<machine_room> room, std::shared_ptr<exec_run> run,
+                               std::chrono::milliseconds grace) {
+  const auto found = co_await room->machines->find(run->machine);
+  const auto* in = std::get_if<found_machine>(&found);
+  if (!in || in->facts.id != run->container || !in->facts.running)
+    co_return; // everything in it is gone with it
+  const std::vector<std::string> markers{run->marker};
+  const auto until = std::chrono::steady_clock::now() + grace;
+  if (grace.count() > 0) {
+    const auto asked = co_await room->sweeps->signal(*in, markers, SIGTERM);
+    if (asked.hit == 0 && asked.failure.empty())
+      co_return;
+    const auto ended = std::make_shared<wake>(room->engine->strand());
+    if (run->finished())
+      ended->raise();
+    run->at_end.push_back(ended);
+    if (co_await ended->wait_for(until - std::chrono::steady_clock::now())) {
+      // The program has ended; what it left behind has the rest of the time, if there is anything.
+      const auto left = co_await room->sweeps->signal(*in, markers, 0);
+      if (left.hit == 0 && left.failure.empty())
+        co_return;
+      co_await ended->wait_for(until - std::chrono::steady_clock::now());
+    }
+  }
+  co_await room->sweeps->signal(*in, markers, SIGKILL);
+}
+
+class room_controls final : public run_controls {
+public:
+  explicit room_controls(std::shared_ptr<machine_room> room) : room_(std::move(room)) {}
+
+  void resize(std::shared_ptr<exec_run> run, window_size size) override {
+    spawn(room_, [room = room_, run, size] { return room->programs->resize(run, size); });
+  }
+  void signal(std::shared_ptr<exec_run> run, int number) override {
+    spawn(room_, [room = room_, run, number] { return signal_run(room, run, number); });
+  }
+  void kill(std::shared_ptr<exec_run> run, std::chrono::milliseconds grace) override {
+    spawn(room_, [room = room_, run, grace] { return kill_run(room, run, grace); });
+  }
+
+private:
+  const std::shared_ptr<machine_room> room_;
+};
+
+/// One program from its start to its end.
+asio::awaitable<void> run_program(std::shared_ptr<machine_room> room, std::string id,
+                                  exec_request what, exec_events events,
+                                  std::function<void(exec_result)> done) {
+  auto found = co_await room->machines->find(std::move(id));
+  if (const auto* no = std::get_if<refusal>(&found)) {
+    done({nullptr, no->sentence});
+    co_return;
+  }
+  auto marker = what.marker.empty() ? fresh_marker() : what.marker;
+  const auto begun =
+    co_await room->programs->launch(std::move(std::get<found_machine>(found)), std::move(what),
+                                    std::move(marker), std::make_shared<room_controls>(room));
+  done({begun.run, begun.refused});
+  if (!begun.run)
+    co_return;
+  begun.run->open(std::move(events));
+  auto status = co_await room->programs->end_of(begun.run);
+  begun.run->finish(std::move(status));
+}
+
+asio::awaitable<void> sweep_machine(std::shared_ptr<machine_room> room, std::string id,
+                                    std::vector<std::string> markers,
+                                    std::function<void(std::size_t, std::string)> done) {
+  /// What the engine takes as the arguments of one program, with room to spare.
+  constexpr std::size_t at_once = 200;
+  const auto found = co_await room->machines->find(std::move(id));
+  if (const auto* no = std::get_if<refusal>(&found)) {
+    done(0, no->sentence);
+    co_return;
+  }
+  const auto& in = std::get<found_machine>(found);
+  std::size_t killed = 0;
+  std::string failure;
+  for (std::size_t i = 0; i < markers.size() && failure.empty() && in.facts.running; i += at_once) {
+    const auto last = std::min(markers.size(), i + at_once);
+    std::vector<std::string> some(markers.begin() + static_cast<std::ptrdiff_t>(i),
+                                  markers.begin() + static_cast<std::ptrdiff_t>(last));
+    const auto one = co_await room->sweeps->signal(in, std::move(some), SIGKILL);
+    killed += one.hit;
+    failure = one.failure;
+  }
+  done(killed, failure);
+}
+
+class inside final : public place {
+public:
+  inside(std::shared_ptr<machine_room> room, std::string id)
+      : room_(std::move(room)), id_(std::move(id)) {}
+
+  void exec(exec_request what, exec_events events, std::function<void(exec_result)> done) override {
+    spawn(room_, [room = room_, id = id_, what = std::move(what), events = std::move(events),
+                  done = std::move(done)]() mutable {
+      return run_program(room, id, std::move(what), std::move(events), std::move(done));
+    });
+  }
+
+  void sweep(std::vector<std::string> markers,
+             std::function<void(std::size_t, std::string)> done) override {
+    spawn(room_,
+          [room = room_, id = id_, markers = std::move(markers), done = std::move(done)]() mutable {
+            return sweep_machine(room, id, std::move(markers), std::move(done));
+          });
+  }
+
+private:
+  const std::shared_ptr<machine_room> room_;
+  const std::string id_;
+};
+
+} // namespace
+
+machine_room::machine_room(std::shared_ptr<docker_machines> machines_,
+                           std::shared_ptr<event_follower> events_)
+    : engine(machines_->shared_engine()), machines(std::move(machines_)),
+      events(std::move(events_)), programs(std::make_shared<launcher>(engine, events)),
+      sweeps(std::make_shared<sweeper>(programs)) {}
+
+std::shared_ptr<place> make_inside(std::shared_ptr<machine_room> room, std::string id) {
+  return std::make_shared<inside>(std::move(room), std::move(id));
+}
+
+} // namespace ahpd::runtimes

@@ -1,0 +1,48 @@
+#pragma once
+
+#include "runtimes/docker/exec_run.hpp"
+#include "runtimes/docker/follower.hpp"
+#include "runtimes/docker/machines.hpp"
+
+#include <map>
+#include <memory>
+#include <string>
+
+namespace ahpd::runtimes {
+
+/// A started run, or why there is none.
+struct launched {
+  std::shared_ptr<exec_run> run;
+  std::string refused;
+};
+
+/// Starts programs in containers and learns how they ended. On the engine's strand.
+class launcher : public std::enable_shared_from_this<launcher> {
+public:
+  launcher(std::shared_ptr<docker_engine> engine, std::shared_ptr<event_follower> events);
+
+  /// Starts a program in a container and waits until it runs, or is known never to.
+  boost::asio::awaitable<launched> launch(found_machine in, exec_request what, std::string marker,
+                                          std::shared_ptr<run_controls> controls);
+
+  /// Waits for the end of a launched program and of its output.
+  boost::asio::awaitable<exit_status> end_of(std::shared_ptr<exec_run> run);
+
+  boost::asio::awaitable<void> resize(std::shared_ptr<exec_run> run, window_size size);
+
+  docker_engine& engine() const { return *engine_; }
+
+private:
+  boost::asio::awaitable<outcome<docker::exec_state>> inspect(std::string exec_id);
+  boost::asio::awaitable<std::string> connect(std::shared_ptr<exec_run> run);
+  boost::asio::awaitable<std::string> started(std::shared_ptr<exec_run> run);
+  void hear();
+  void exec_died(const docker::event& what);
+
+  std::shared_ptr<docker_engine> engine_;
+  std::shared_ptr<event_follower> events_;
+  bool hearing_ = false;
+  std::map<std::string, std::weak_ptr<exec_run>> runs_; ///< by exec id
+};
+
+} // namespace ahpd::runtimes
