@@ -1,8 +1,11 @@
-#include "tools/ahpd/client/client.hpp"
+#include "tools/ahpd/cli.hpp"
+#include "tools/ahpd/secrets.hpp"
+
+#include <csignal>
 
 int main(int argc, char** argv) {
-  const std::vector<std::string> words(argv + 1, argv + argc);
-  if (!words.empty() && ahpd::client::is_client_verb(words[0]))
-    return ahpd::client::client_main(words[0], {words.begin() + 1, words.end()});
-  return 0;
+  const auto words = ahpd::cli::take_words(argc, argv);
+  // A peer or a reader that is gone is an error of the write, not the end of the program.
+  std::signal(SIGPIPE, SIG_IGN);
+  return ahpd::cli::run(words);
 }
