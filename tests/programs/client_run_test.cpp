@@ -56,6 +56,7 @@ struct run_fixture {
           {{"success", success},
            {"pastTenseMessage", "Ran"},
            {"content", content},
+           {"error", {{"message", "how it ended"}}},
            {"structuredContent", structured}}}});
   }
 
@@ -92,11 +93,13 @@ TEST_CASE_FIXTURE(run_fixture, "run ends with the exit status of the command tha
     complete_tool(turn, false, {}, {{"exitCode", 7}});
     end(turn);
     CHECK(ahpd.wait() == 7);
+    CHECK(ahpd.errors().empty()); // the command's own words are enough
   }
   SUBCASE("a signal") {
     complete_tool(turn, false, {}, {{"signal", 9}});
     end(turn);
     CHECK(ahpd.wait() == 137);
+    CHECK(ahpd.errors() == "ahpd: how it ended\n");
   }
   SUBCASE("neither is known") {
     complete_tool(turn, false, {}, json::object{});

@@ -6,7 +6,6 @@
 #include "tools/ahpd/client/verbs.hpp"
 
 #include <algorithm>
-#include <csignal>
 
 namespace ahpd::client {
 
@@ -67,8 +66,6 @@ bool is_client_verb(const std::string& verb) {
 }
 
 int client_main(const std::string& verb, const std::vector<std::string>& args) {
-  // a reader of our output that is gone is an error of the write, not the end of the program
-  std::signal(SIGPIPE, SIG_IGN);
   const auto end_of_flags = std::find(args.begin(), args.end(), "--");
   const auto asks = [](const std::string& word) { return word == "--help" || word == "-h"; };
   if (std::any_of(args.begin(), end_of_flags, asks)) {

@@ -75,8 +75,6 @@ json::object manifest_of(const words& given) {
   for (const char* key : {"image", "cpus", "memory", "workdir", "folder"})
     if (const auto value = given.value(std::string("--") + key))
       out[key] = *value;
-  if (!given.has("--manifest") && !given.has("--image"))
-    out["image"] = "debian:bookworm-slim";
   return out;
 }
 

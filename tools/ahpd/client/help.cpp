@@ -45,7 +45,7 @@ constexpr const char* computer_help = R"(Usage: ahpd computer list [flags]
   rm         destroys it and everything in it
 
 For create:
-  --image IMAGE      what it is made from (debian:bookworm-slim)
+  --image IMAGE      what it is made from; else the hub's default
   --cpus N           at most so many processors
   --memory SIZE      at most so much memory: 512m, 2g
   --workdir DIR      where commands start in it

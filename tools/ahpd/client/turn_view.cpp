@@ -105,17 +105,19 @@ void turn_view::finish(tool_call& shown, const json::value& call) {
   if (!success || !success->is_bool() || success->get_bool())
     return;
   exit_code_ = 1;
-  if (const auto* structured = json::member(call, "structuredContent")) {
-    const auto* code = json::member(*structured, "exitCode");
-    const auto* signal = json::member(*structured, "signal");
-    if (code && number_of(code) > 0)
-      exit_code_ = static_cast<int>(number_of(code)) & 0xff;
-    else if (signal && number_of(signal) > 0)
-      exit_code_ = 128 + (static_cast<int>(number_of(signal)) & 0x7f);
+  const auto* structured = json::member(call, "structuredContent");
+  const auto* code = structured ? json::member(*structured, "exitCode") : nullptr;
+  const auto* signal = structured ? json::member(*structured, "signal") : nullptr;
+  if (code && number_of(code) > 0) {
+    // The command said on its standard error what it had to say.
+    exit_code_ = static_cast<int>(number_of(code)) & 0xff;
+    return;
   }
+  if (signal && number_of(signal) > 0)
+    exit_code_ = 128 + (static_cast<int>(number_of(signal)) & 0x7f);
   if (const auto* error = json::member(call, "error"))
     if (const auto message = json::string_member(*error, "message"))
-      note_(std::string(*message));
+      note_(plain(*message));
 }
 
 } // namespace ahpd::client
