@@ -76,6 +76,7 @@ void show_gone(self_ptr self, const std::string& id) {
     publish(self, build::computer_removed(id));
   st.to_sweep.erase(id); // nothing runs in a machine that is gone
   if (const auto i = st.machines.find(id); i != st.machines.end()) {
+    self->demonitor(i->second.address());
     self->send_exit(i->second, caf::exit_reason::user_shutdown);
     st.machines.erase(i);
   }
