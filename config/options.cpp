@@ -103,7 +103,11 @@ std::vector<std::string> served_folders(const layer& all, const surroundings& ar
 std::vector<plugin_entry> plugins_to_load(layer& files, layer& line, const surroundings& around,
                                           std::vector<std::string>& skipped) {
   auto& source = line.plugins || line.no_plugins ? line.plugins : files.plugins;
-  std::vector<plugin_entry> named = source ? std::move(*source) : std::vector<plugin_entry>();
+  std::vector<plugin_entry> named;
+  if (source)
+    named = std::move(*source);
+  else if (!line.no_plugins)
+    named.push_back({"@ahpd/computer", {}, true}); // what a host does that was told nothing
   std::vector<plugin_entry> out;
   std::set<std::string> seen;
   for (auto& plugin : named) {

@@ -393,6 +393,13 @@ void on_fetched(self_ptr self, const std::vector<config::turn_row>& rows, bool m
 
 } // namespace
 
+chat_state::~chat_state() {
+  if (agent)
+    caf::anon_send_exit(agent, caf::exit_reason::user_shutdown);
+  if (running)
+    --host->metrics.turns_running;
+}
+
 caf::behavior chat_actor(caf::stateful_actor<chat_state>* self, services_ptr host,
                          chat_start start) {
   auto& st = self->state;
@@ -407,13 +414,6 @@ caf::behavior chat_actor(caf::stateful_actor<chat_state>* self, services_ptr hos
       return self->quit(std::move(msg.reason));
     if (self->state.agent && msg.source == self->state.agent.address())
       on_agent_lost(self, self->system().render(msg.reason));
-  });
-  self->attach_functor([self](const caf::error&) {
-    // The agent kills what runs, waits for its end and goes.
-    if (self->state.agent)
-      caf::anon_send_exit(self->state.agent, caf::exit_reason::user_shutdown);
-    if (self->state.running)
-      --self->state.host->metrics.turns_running;
   });
   return {
     [self](const core::client_action& a) { take_action(self, a); },
@@ -467,7 +467,7 @@ caf::behavior chat_actor(caf::stateful_actor<chat_state>* self, services_ptr hos
                     *rows = db.turns_of(uri, turns_per_fetch + 1, *before);
                   }))
         .await(
-          [self, rows, promise](caf::unit_t) mutable {
+          [self, rows, promise]() mutable {
             const bool more = rows->size() > turns_per_fetch;
             if (more)
               rows->erase(rows->begin());

@@ -75,6 +75,11 @@ struct chat_state {
   std::optional<run> running;
   std::vector<std::int64_t> turn_ordinals; ///< of state["turns"], one each
   std::deque<core::client_action> deferred; ///< came while a cancelled turn's programs were going
+
+  chat_state() = default;
+  chat_state(const chat_state&) = delete;
+  chat_state& operator=(const chat_state&) = delete;
+  ~chat_state(); ///< ends the agent, which kills what runs
 };
 
 /// Owns one chat's channel: checks what clients dispatch, makes it durable, publishes it, and has the

@@ -51,7 +51,7 @@ void follow(connection_ptr self, const std::string& uri, std::optional<std::uint
       self->request(owner, caf::infinite, core::follow{uri, self->state.box, turns})
         .then(
           [self, uri, owner, then](const core::followed& shot) {
-            self->state.subscriptions[uri] = {owner};
+            self->state.subscriptions[uri] = owner;
             then(shot);
           },
           failed);
@@ -96,7 +96,7 @@ void unsubscribe(connection_ptr self, const json::object& params) {
   const auto i = st.subscriptions.find(in.text("channel"));
   if (i == st.subscriptions.end())
     return;
-  self->send(i->second.owner, core::unfollow{st.box, st.client_id});
+  self->send(i->second, core::unfollow{st.box, st.client_id});
   st.subscriptions.erase(i);
 }
 
@@ -282,6 +282,15 @@ void on_frame(connection_ptr self, const std::string& text) {
 
 } // namespace
 
+connection_state::~connection_state() {
+  if (!box)
+    return;
+  --host->metrics.connections;
+  for (const auto& [uri, owner] : subscriptions)
+    caf::anon_send(owner, core::unfollow{box, client_id});
+  box->close(1011, "the connection's actor ended");
+}
+
 void call::finish(std::string frame, bool held) const {
   auto& st = self->state;
   auto shared = std::make_shared<const std::string>(std::move(frame));
@@ -317,13 +326,6 @@ caf::behavior connection_actor(caf::stateful_actor<connection_state>* self, serv
   st.box = std::make_shared<core::outbox>(std::move(socket));
   ++st.host->metrics.connections;
   ++st.host->metrics.connections_total;
-  self->attach_functor([self](const caf::error&) {
-    auto& now = self->state;
-    --now.host->metrics.connections;
-    for (const auto& [uri, subscription] : now.subscriptions)
-      caf::anon_send(subscription.owner, core::unfollow{now.box, now.client_id});
-    now.box->close(1011, "the connection's actor ended");
-  });
   return {
     [self](const frame_in& frame) {
       on_frame(self, *frame.text);

@@ -27,18 +27,20 @@ struct socket_closed {
 struct connection_state {
   static inline const char* name = "connection";
 
-  struct subscription {
-    caf::actor owner;
-  };
-
   services_ptr host;
   std::weak_ptr<transport::websocket> socket;
   std::shared_ptr<core::outbox> box;
   bool initialized = false;
   std::string client_id;
-  std::map<std::string, subscription> subscriptions; ///< by the client's spelling
+  std::map<std::string, caf::actor> subscriptions; ///< owner of each, by the client's spelling
   std::size_t asked = 0; ///< requests that are not answered yet
   std::size_t owed = 0; ///< frames the socket may read once some of them are
+
+  connection_state() = default;
+  connection_state(const connection_state&) = delete;
+  connection_state& operator=(const connection_state&) = delete;
+  /// However the actor ends: no owner keeps its outbox, and the socket ends with it.
+  ~connection_state();
 };
 
 /// One client: reads its frames, answers its requests, passes actions to the owners of channels.

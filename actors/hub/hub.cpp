@@ -109,7 +109,7 @@ void check_ready(caf::actor_system& system, const services_ptr& host,
     if (!store)
       return done(false, "starting");
     self->request(store, ready_limit, make_store_job([](config::store& db) { db.count_sessions(); }))
-      .then([done](caf::unit_t) { done(true, "ready"); },
+      .then([done]() { done(true, "ready"); },
             [done](const caf::error& why) { done(false, core::to_wire(why).message); });
   });
 }

@@ -65,15 +65,17 @@ void next_machine(queue_ptr self) {
 }
 
 /// Every promise is answered, also when the actor ends early.
-template <class Self>
-void answer_all_at_exit(Self* self) {
-  self->attach_functor([self](const caf::error&) {
-    for (auto& waiting : self->state.queue)
-      waiting.second.deliver(core::refusal(jsonrpc::internal_error, "The host is stopping"));
-  });
+template <class Queue>
+void answer_all(Queue& queue) {
+  for (auto& waiting : queue)
+    waiting.second.deliver(core::refusal(jsonrpc::internal_error, "The host is stopping"));
 }
 
 } // namespace
+
+machine_state::~machine_state() { answer_all(queue); }
+
+docker_queue_state::~docker_queue_state() { answer_all(queue); }
 
 caf::error wire_refusal(const runtimes::refusal& why) {
   switch (why.what) {
@@ -95,7 +97,6 @@ caf::behavior machine_actor(caf::stateful_actor<machine_state>* self,
                             std::shared_ptr<runtimes::runtime> runtime, std::string id) {
   self->state.runtime = std::move(runtime);
   self->state.id = std::move(id);
-  answer_all_at_exit(self);
   return {
     core::take_run_here(),
     [self](const do_verb& what) {
@@ -112,7 +113,6 @@ caf::behavior machine_actor(caf::stateful_actor<machine_state>* self,
 caf::behavior docker_queue_actor(caf::stateful_actor<docker_queue_state>* self,
                                  std::shared_ptr<runtimes::runtime> runtime) {
   self->state.runtime = std::move(runtime);
-  answer_all_at_exit(self);
   return {
     core::take_run_here(),
     [self](const make_machine& what) {

@@ -27,6 +27,11 @@ struct machine_state {
   std::shared_ptr<runtimes::runtime> runtime;
   std::string id;
   std::deque<std::pair<machine_verb, caf::response_promise>> queue; ///< the front one is under way
+
+  machine_state() = default;
+  machine_state(const machine_state&) = delete;
+  machine_state& operator=(const machine_state&) = delete;
+  ~machine_state(); ///< answers who still waits
 };
 
 /// Does one verb at a time to one machine, in the order they were asked for.
@@ -47,6 +52,11 @@ struct docker_queue_state {
 
   std::shared_ptr<runtimes::runtime> runtime;
   std::deque<std::pair<make_machine, caf::response_promise>> queue; ///< the front one is being made
+
+  docker_queue_state() = default;
+  docker_queue_state(const docker_queue_state&) = delete;
+  docker_queue_state& operator=(const docker_queue_state&) = delete;
+  ~docker_queue_state(); ///< answers who still waits
 };
 
 /// Makes machines on one Docker, one at a time; a failure lets the next one go on (facts "Ordering rules").

@@ -76,6 +76,7 @@ void show_gone(self_ptr self, const std::string& id) {
     publish(self, build::computer_removed(id));
   st.to_sweep.erase(id); // nothing runs in a machine that is gone
   if (const auto i = st.machines.find(id); i != st.machines.end()) {
+    self->demonitor(i->second.address());
     self->send_exit(i->second, caf::exit_reason::user_shutdown);
     st.machines.erase(i);
   }
@@ -188,7 +189,7 @@ caf::actor machine(self_ptr self, const std::string& id) {
 void do_to(self_ptr self, const std::string& id, machine_verb verb, caf::response_promise promise) {
   self->request(machine(self, id), verb_limit, do_verb{verb})
     .then(
-      [self, id, verb, promise](caf::unit_t) mutable {
+      [self, id, verb, promise]() mutable {
         if (verb == machine_verb::remove)
           write_later(self, self->state.host->store->get(),
                       [id](config::store& db) { db.remove_machine(id); });
@@ -233,7 +234,7 @@ void make(self_ptr self, const std::string& name, const write_computer& what,
           ->request(self->state.host->store->get(), caf::infinite,
                     make_store_job([name, kept](config::store& db) { db.put_machine(name, kept); }))
           .then(
-            [self, name, promise](caf::unit_t) mutable {
+            [self, name, promise]() mutable {
               promise.deliver(caf::unit);
               look(self, name);
             },
@@ -368,6 +369,13 @@ caf::behavior nothing_served() {
 
 } // namespace
 
+machines_state::~machines_state() {
+  if (queue)
+    caf::anon_send_exit(queue, caf::exit_reason::user_shutdown);
+  for (auto& [id, actor] : machines)
+    caf::anon_send_exit(actor, caf::exit_reason::user_shutdown);
+}
+
 caf::behavior machines_actor(caf::stateful_actor<machines_state>* self, services_ptr host) {
   auto& st = self->state;
   st.host = std::move(host);
@@ -393,11 +401,6 @@ caf::behavior machines_actor(caf::stateful_actor<machines_state>* self, services
         now.machines.erase(i); // the next verb spawns another
         return;
       }
-  });
-  self->attach_functor([self](const caf::error&) {
-    caf::anon_send_exit(self->state.queue, caf::exit_reason::user_shutdown);
-    for (auto& [id, actor] : self->state.machines)
-      caf::anon_send_exit(actor, caf::exit_reason::user_shutdown);
   });
   watch(self);
   self->send(self, pass_atom::value, true);

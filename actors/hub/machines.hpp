@@ -76,6 +76,11 @@ struct machines_state {
   std::set<std::string> looking; ///< ids whose record is being read
   std::set<std::string> look_again; ///< of those, which changed meanwhile
   std::multimap<std::string, std::string> to_sweep; ///< machine id -> marker, until it was done
+
+  machines_state() = default;
+  machines_state(const machines_state&) = delete;
+  machines_state& operator=(const machines_state&) = delete;
+  ~machines_state(); ///< ends the queue and the machines' actors
 };
 
 /// Knows all machines: owns the channel x-ahpd-computers://, serves the scheme computer:, and passes

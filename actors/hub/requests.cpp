@@ -16,7 +16,7 @@ namespace {
 template <class Message>
 void ask(const call& c, const caf::actor& whom, Message what, json::value result) {
   c.self->request(whom, caf::infinite, std::move(what))
-    .then([c, result = std::move(result)](caf::unit_t) { c.answer(result); },
+    .then([c, result = std::move(result)]() { c.answer(result); },
           [c](const caf::error& why) { c.refuse(why); });
 }
 

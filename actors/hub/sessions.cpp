@@ -94,7 +94,7 @@ void finish_create(self_ptr self, const session_plan& plan, caf::response_promis
   };
   self->request(st.host->store->get(), caf::infinite, make_store_job(write))
     .then(
-      [self, plan, start, exists, promise](caf::unit_t) mutable {
+      [self, plan, start, exists, promise]() mutable {
         auto& now = self->state;
         now.claimed.erase(plan.id);
         if (*exists)
@@ -151,7 +151,7 @@ void open(self_ptr self, const std::string& id, caf::response_promise promise) {
     ->request(st.host->store->get(), caf::infinite,
               make_store_job([found, id](config::store& db) { *found = load_session(db, id); }))
     .then(
-      [self, found, id](caf::unit_t) {
+      [self, found, id]() {
         auto& now = self->state;
         auto asked = std::move(now.opening[id]);
         now.opening.erase(id);
@@ -217,7 +217,7 @@ void resolve_chat(self_ptr self, const std::string& uri, caf::response_promise p
     ->request(st.host->store->get(), caf::infinite,
               make_store_job([found, uri](config::store& db) { *found = db.session_of_chat(uri); }))
     .then(
-      [found, finish, promise, no_chat](caf::unit_t) mutable {
+      [found, finish, promise, no_chat]() mutable {
         if (*found)
           finish(**found);
         else
@@ -259,7 +259,7 @@ void list(self_ptr self, const list_sessions& what, caf::response_promise promis
   };
   self->request(self->state.host->store->get(), caf::infinite, make_store_job(read))
     .then(
-      [found, promise, cursor = what.cursor](caf::unit_t) mutable {
+      [found, promise, cursor = what.cursor]() mutable {
         if (!found->known)
           return promise.deliver(
             core::refusal(jsonrpc::invalid_params, "Unrecognised cursor " + cursor));
@@ -314,7 +314,7 @@ caf::behavior sessions_actor(caf::stateful_actor<sessions_state>* self, services
             core::refusal(ahp::session_not_found, "No agent for session " + what.uri));
         with_session(self, *id, promise, [self, promise](const caf::actor& actor) {
           self->request(actor, caf::infinite, dispose_session{})
-            .then([promise](caf::unit_t) mutable { promise.deliver(caf::unit); },
+            .then([promise]() mutable { promise.deliver(caf::unit); },
                   [promise](caf::error& why) mutable { promise.deliver(std::move(why)); });
         });
       });

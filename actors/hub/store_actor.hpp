@@ -42,7 +42,7 @@ template <class Self>
 void after_commit(Self* self, const caf::actor& store, std::function<void(config::store&)> write,
                   std::function<void()> then) {
   self->request(store, caf::infinite, make_store_job(std::move(write)))
-    .await([then = std::move(then)](caf::unit_t) { then(); },
+    .await([then = std::move(then)]() { then(); },
            [self](const caf::error& why) { self->quit(why); });
 }
 
@@ -50,7 +50,7 @@ void after_commit(Self* self, const caf::actor& store, std::function<void(config
 template <class Self>
 void write_later(Self* self, const caf::actor& store, std::function<void(config::store&)> write) {
   self->request(store, caf::infinite, make_store_job(std::move(write)))
-    .then([](caf::unit_t) {}, [](const caf::error&) {});
+    .then([]() {}, [](const caf::error&) {});
 }
 
 } // namespace ahpd::hub

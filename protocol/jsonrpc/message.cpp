@@ -1,5 +1,6 @@
 #include "protocol/jsonrpc/message.hpp"
 
+#include <algorithm>
 #include <utility>
 
 namespace ahpd::jsonrpc {
@@ -102,7 +103,7 @@ void drain(std::string& out, json::serializer& from) {
     out.resize(size + room);
     const auto got = from.read(out.data() + size, room);
     out.resize(size + got.size());
-    room *= 2;
+    room = std::min<std::size_t>(room * 2, 64u << 10);
   }
 }
 
