@@ -87,6 +87,17 @@ TEST_CASE_FIXTURE(hub_fixture, "Ctrl-C ends what the turn started") {
   CHECK(::kill(shell, 0) == -1); // the hub says that a turn ended when nothing of it runs
 }
 
+TEST_CASE_FIXTURE(hub_fixture, "a turn that a killed hub cut off is told as such when it is back") {
+  auto ahpd = start({"run", "echo begun; exec sleep 1000"});
+  ahpd.wait_for_output("begun");
+  hub.kill();
+  hub.start(hub.port());
+  CHECK(ahpd.wait() == 1);
+  CHECK(ahpd.output() == "begun\n");
+  CHECK(ahpd.errors().find("connecting again") != std::string::npos);
+  CHECK(ahpd.errors().find("the turn failed") != std::string::npos);
+}
+
 TEST_CASE_FIXTURE(hub_fixture, "a hub without the computer plugin says so") {
   const auto refused = run({"computer", "create", "box"});
   CHECK(refused.exit_code == 1);

@@ -170,6 +170,7 @@ TEST_CASE_FIXTURE(run_fixture, "a lost connection is taken up again without repe
   ahpd.wait_for_output("first ");
   hub.drop();
   hub.greet();
+  hub.answer_subscription({{"lifecycle", "ready"}, {"defaultChat", fake_hub::chat}});
   json::value active{
     {"id", turn.at("action").at("turnId")},
     {"startedAt", "2026-11-30T10:00:00.000Z"},

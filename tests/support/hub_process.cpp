@@ -29,10 +29,10 @@ int hub_process::stop(std::chrono::milliseconds limit) {
   return running_->wait(limit);
 }
 
-void hub_process::start() {
+void hub_process::start(std::uint16_t on_port) {
   REQUIRE((!running_ || !running_->running()));
   program_options what;
-  what.argv = {AHPD_BINARY, "--port", "0", "--path", folder()};
+  what.argv = {AHPD_BINARY, "--port", std::to_string(on_port), "--path", folder()};
   what.argv.insert(what.argv.end(), how_.flags.begin(), how_.flags.end());
   what.env = how_.env;
   what.env["XDG_CONFIG_HOME"] = config_home();

@@ -40,8 +40,8 @@ public:
   /// SIGKILL, as a crash would end it.
   void kill() { running_->kill(); }
 
-  /// Starts it again on the same directory, after `stop` or `kill`. The port is another one.
-  void start();
+  /// Starts it again on the same directory, after `stop` or `kill`. Port 0: another one.
+  void start(std::uint16_t on_port = 0);
 
 private:
   hub_options how_;

@@ -148,6 +148,7 @@ void turn_run::resume() {
     while (!*waited)
       link_.io().run_one();
   }
+  session_state_ = *json::member(link_.subscribe(what_.session), "state");
   open_chat();
   look_at_turn();
   const auto* active = json::member(chat_state_, "activeTurn");
