@@ -98,8 +98,9 @@ TEST_CASE_FIXTURE(hub_fixture, "a turn that a killed hub cut off is told as such
   CHECK(ahpd.errors().find("the turn failed") != std::string::npos);
 }
 
-TEST_CASE_FIXTURE(hub_fixture, "a hub without the computer plugin says so") {
-  const auto refused = run({"computer", "create", "box"});
+TEST_CASE("a hub without the computer plugin says so") {
+  hub_fixture on({{"--no-plugins"}, {}, {}});
+  const auto refused = on.run({"computer", "create", "box"});
   CHECK(refused.exit_code == 1);
   CHECK(refused.errors.find("-32601") != std::string::npos);
 }
@@ -107,7 +108,7 @@ TEST_CASE_FIXTURE(hub_fixture, "a hub without the computer plugin says so") {
 TEST_CASE("the client makes a machine, runs in it, reads its stats and destroys it") {
   if (!engine_answers())
     return tests::skip("a Docker Engine");
-  hub_fixture on({{"--plugin", "@ahpd/computer"}, {}, {}});
+  hub_fixture on;
   const std::string name = "ahpd-client-test-" + std::to_string(::getpid());
   const machine_guard guard{on, name};
   const auto made = on.run({"computer", "create", name, "--memory", "256m", "--cpus", "1"});
