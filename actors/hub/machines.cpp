@@ -424,7 +424,7 @@ caf::behavior machines_actor(caf::stateful_actor<machines_state>* self, services
     },
     [self](const core::unfollow& u) { self->state.host->order->unfollow(*self->state.doc, *u.box); },
     [self](const core::client_action& a) {
-      self->state.host->order->refuse(*a.sender, a.spelling, *a.action, a.origin,
+      self->state.host->order->refuse(*a.action, a.origin,
                                       "this channel takes no actions; use x-ahpd/computers/*");
     },
     [=](const enter_machine& w) { return promised([&](auto p) { enter(self, w, p); }); },
