@@ -43,7 +43,11 @@ constexpr const char* steps[] = {
       chat INTEGER PRIMARY KEY REFERENCES chat ON DELETE CASCADE,
       turn TEXT NOT NULL
     ) STRICT;
-    CREATE TABLE run (marker TEXT NOT NULL PRIMARY KEY, place TEXT NOT NULL) STRICT;
+    CREATE TABLE run (
+      marker TEXT NOT NULL PRIMARY KEY,
+      place TEXT NOT NULL,
+      chat TEXT NOT NULL
+    ) STRICT;
     CREATE TABLE machine (id TEXT NOT NULL PRIMARY KEY, record TEXT NOT NULL) STRICT;
     CREATE TABLE counter (key TEXT NOT NULL PRIMARY KEY, value INTEGER NOT NULL) STRICT;
   )",

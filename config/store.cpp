@@ -253,9 +253,10 @@ std::vector<active_turn_row> store::active_turns() {
 }
 
 void store::put_run(const run_row& row) {
-  query(impl_->db, "INSERT OR REPLACE INTO run (marker, place) VALUES (?, ?)")
+  query(impl_->db, "INSERT OR REPLACE INTO run (marker, place, chat) VALUES (?, ?, ?)")
     .with(row.marker)
     .with(row.place)
+    .with(row.chat)
     .run();
 }
 
@@ -264,10 +265,10 @@ void store::remove_run(const std::string& marker) {
 }
 
 std::vector<run_row> store::runs() {
-  query q(impl_->db, "SELECT marker, place FROM run ORDER BY marker");
+  query q(impl_->db, "SELECT marker, place, chat FROM run ORDER BY marker");
   std::vector<run_row> out;
   while (q.step())
-    out.push_back({std::string(q.text(0)), std::string(q.text(1))});
+    out.push_back({std::string(q.text(0)), std::string(q.text(1)), std::string(q.text(2))});
   return out;
 }
 

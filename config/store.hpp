@@ -48,7 +48,8 @@ struct active_turn_row {
 /// one's are still being killed.
 struct run_row {
   std::string marker; ///< `runtimes::exec_request::marker`
-  std::string place; ///< empty: this host; else the machine's id
+  std::string place;  ///< empty: this host; else the machine's id
+  std::string chat;   ///< whose turn started them
 };
 
 /// The durable records in `ahpd.db`: SQLite, WAL, synchronous FULL, foreign keys on, numbered

@@ -39,8 +39,12 @@ struct unfollow {
   std::string client_id;
 };
 
+/// Asks an actor whether it serves yet; answered with `unit` by the hub's own children once they do.
+struct are_you_up {};
+
 } // namespace ahpd::core
 
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(ahpd::core::are_you_up)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(ahpd::core::client_action)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(ahpd::core::follow)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(ahpd::core::followed)

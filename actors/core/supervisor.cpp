@@ -1,6 +1,7 @@
 #include "actors/core/supervisor.hpp"
 
 #include "actors/core/log.hpp"
+#include "actors/core/owner.hpp"
 
 #include <caf/all.hpp>
 
@@ -84,10 +85,13 @@ caf::behavior supervisor(caf::stateful_actor<supervisor_state>* self, std::vecto
   });
   for (std::size_t i = 0; i < st.children.size(); ++i)
     start(self, i);
-  return {[self](restart_atom, std::size_t i) {
-    if (!self->state.stopping)
-      start(self, i);
-  }};
+  return {
+    [](const are_you_up&) { return caf::unit; },
+    [self](restart_atom, std::size_t i) {
+      if (!self->state.stopping)
+        start(self, i);
+    },
+  };
 }
 
 } // namespace ahpd::core

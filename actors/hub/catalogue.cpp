@@ -41,6 +41,7 @@ caf::behavior catalogue_actor(caf::stateful_actor<catalogue_state>* self, servic
     std::string(ahp::root_uri), ahp::channel_kind::root, caf::actor_cast<caf::actor>(self),
     json::object{{"agents", std::move(agents)}, {"activeSessions", 0}, {"_meta", host_meta(*st.host)}});
   return {
+    [](const core::are_you_up&) { return caf::unit; },
     [self](const core::client_action& a) {
       auto& now = self->state;
       const auto why = ahp::refuse_action(ahp::channel_kind::root, now.doc->state, *a.action,

@@ -231,7 +231,7 @@ void begin(self_ptr self, json::value started, std::optional<core::action_origin
      machine = st.start.where.machine](config::store& db) {
       db.put_chat(row);
       db.put_active_turn({row.uri, turn});
-      db.put_run({marker, machine});
+      db.put_run({marker, machine, row.uri});
     },
     [=]() mutable {
       announce(self, std::move(started), origin);
@@ -400,6 +400,29 @@ chat_state::~chat_state() {
     --host->metrics.turns_running;
 }
 
+namespace {
+
+/// The turn that runs in the channel was a crashed predecessor's: whatever it started is killed, then
+/// the turn ends.
+void take_over_turn(self_ptr self) {
+  auto& st = self->state;
+  st.running
+    = chat_state::run{std::string(json::string_member(*active_turn(st), "id").value_or("")), {}, false};
+  ++st.host->metrics.turns_running;
+  auto runs = std::make_shared<std::vector<config::run_row>>();
+  commit(
+    self, [runs](config::store& db) { *runs = db.runs(); },
+    [self, runs] {
+      auto& now = self->state;
+      for (const auto& run : *runs)
+        if (run.chat == now.start.uri)
+          now.running->marker = run.marker;
+      on_agent_lost(self, "its chat crashed");
+    });
+}
+
+} // namespace
+
 caf::behavior chat_actor(caf::stateful_actor<chat_state>* self, services_ptr host,
                          chat_start start) {
   auto& st = self->state;
@@ -415,6 +438,8 @@ caf::behavior chat_actor(caf::stateful_actor<chat_state>* self, services_ptr hos
     if (self->state.agent && msg.source == self->state.agent.address())
       on_agent_lost(self, self->system().render(msg.reason));
   });
+  if (active_turn(st))
+    take_over_turn(self);
   return {
     [self](const core::client_action& a) { take_action(self, a); },
     [self](const core::follow& f) {

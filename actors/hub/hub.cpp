@@ -30,6 +30,15 @@ void sweep_host(const services_ptr& host, const std::vector<std::string>& marker
   });
 }
 
+/// Blocks until the actor at an address answers, or the tree has ended meanwhile.
+void wait_until_up(caf::scoped_actor& here, const caf::actor& root, const core::address& where) {
+  // A child has its address once the supervisor has started it, which this request comes behind.
+  here->request(root, caf::infinite, core::are_you_up{}).receive([] {}, [](const caf::error&) {});
+  if (const auto child = where.get())
+    here->request(child, caf::infinite, core::are_you_up{})
+      .receive([] {}, [](const caf::error&) {});
+}
+
 void sweep(const services_ptr& host, const std::vector<config::run_row>& left) {
   std::vector<std::string> here;
   for (const auto& run : left)
@@ -88,7 +97,11 @@ caf::actor start_hub(caf::actor_system& system, const services_ptr& host,
                         return actor;
                       },
                       host->sessions});
-  return system.spawn(core::supervisor, std::move(children), core::restart_policy{});
+  auto root = system.spawn(core::supervisor, std::move(children), core::restart_policy{});
+  caf::scoped_actor here(system);
+  for (const auto& where : {host->catalogue, host->machines, host->sessions})
+    wait_until_up(here, root, *where);
+  return root;
 }
 
 transport::websocket_events connect(caf::actor_system& system, const services_ptr& host,

@@ -352,6 +352,7 @@ caf::behavior nothing_served() {
     return core::refusal(jsonrpc::method_not_found, "nothing here serves computer:");
   };
   return {
+    [](const core::are_you_up&) { return caf::unit; },
     [=](const read_computer& w) { return refused(w); },
     [=](const list_computer& w) { return refused(w); },
     [=](const resolve_computer& w) { return refused(w); },
@@ -411,6 +412,7 @@ caf::behavior machines_actor(caf::stateful_actor<machines_state>* self, services
   };
   return {
     core::take_run_here(),
+    [](const core::are_you_up&) { return caf::unit; },
     [self](pass_atom, bool again) {
       look_at_all(self);
       if (again)

@@ -280,7 +280,7 @@ void on_session_down(self_ptr self, const caf::down_msg& msg) {
       core::log::error("session crashed",
                        {{"session", id}, {"reason", self->system().render(msg.reason)}});
       // Its channels still have followers: bring it back at once.
-      self->send(self, opened_atom::value, id);
+      caf::anon_send(self, opened_atom::value, id);
     } else {
       tell_count(self);
     }
@@ -296,13 +296,14 @@ caf::behavior sessions_actor(caf::stateful_actor<sessions_state>* self, services
   // What a predecessor had open still has followers.
   for (const auto& uri : self->state.host->channels.of_kind(ahp::channel_kind::session))
     if (const auto id = ahp::session_id(uri))
-      self->send(self, opened_atom::value, *id);
+      caf::anon_send(self, opened_atom::value, *id);
   const auto promised = [self](auto work) {
     auto promise = self->make_response_promise();
     work(promise);
     return promise;
   };
   return {
+    [](const core::are_you_up&) { return caf::unit; },
     [=](const create_session& what) {
       return promised([&](auto promise) { create(self, what, promise); });
     },

@@ -46,7 +46,8 @@ public:
   virtual void cancel() = 0;
 };
 
-/// A raw two-way byte stream, as the Engine API's attach and exec give after an upgrade.
+/// A raw two-way byte stream, as the Engine API's attach and exec give after an upgrade. Dropping
+/// it ends nothing: it tells what comes until the peer ends it or `close` is called.
 class byte_stream {
 public:
   virtual ~byte_stream() = default;
@@ -64,8 +65,9 @@ struct stream_events {
   std::function<void(std::optional<failure>)> on_end; ///< nothing: the peer ended it
 };
 
-/// Keeps a few idle connections to one target and reuses them. Every member may be called from any
-/// thread; callbacks come on a thread of `io`, never inside the call.
+/// Keeps a few idle connections to one target and reuses them; dropping it ends those, not what
+/// runs. Every member may be called from any thread; callbacks come on a thread of `io`, never
+/// inside the call.
 class http_client {
 public:
   virtual ~http_client() = default;
@@ -83,7 +85,8 @@ public:
 
   /// A request that turns the connection into raw bytes (status 101, or 200 as old engines answer).
   /// `opened` gets the stream before any byte of it is read; exactly one of `opened` and `refused`
-  /// is called. A failure to connect comes as status 0 with the sentence in the body.
+  /// is called. `Connection: Upgrade` and `Upgrade: tcp` are added when they are not among the
+  /// headers. A failure to connect comes as status 0 with the sentence in the body.
   virtual std::shared_ptr<exchange>
   hijack(http_request what, std::function<stream_events(std::shared_ptr<byte_stream>)> opened,
          std::function<void(http_response)> refused) = 0;

@@ -220,8 +220,14 @@ void pipe::connect_next(std::shared_ptr<dialling> how) {
 
 void pipe::secure(std::shared_ptr<dialling> how) {
   io_->tls = std::make_unique<tls_type>(io_->socket, how->tls->context);
-  io_->tls->set_verify_callback(asio::ssl::host_name_verification(how->where.host));
-  SSL_set_tlsext_host_name(io_->tls->native_handle(), how->where.host.c_str());
+  // OpenSSL's own check of the name, not Asio's, which cannot say what was wrong.
+  SSL* const tls = io_->tls->native_handle();
+  const std::string& host = how->where.host;
+  const bool literal = X509_VERIFY_PARAM_set1_ip_asc(SSL_get0_param(tls), host.c_str()) == 1;
+  if (!literal &&
+      (SSL_set1_host(tls, host.c_str()) != 1 || SSL_set_tlsext_host_name(tls, host.c_str()) != 1))
+    return how->done("TLS with " + how->name +
+                     ": the host is not a name that a certificate can have");
   io_->tls->async_handshake(
     asio::ssl::stream_base::client, [self = shared_from_this(), how](error_code ec) {
       how->done(ec ? "TLS with " + how->name + ": " + tls_reason(ec, *self->io_->tls) : "");

@@ -33,13 +33,14 @@ using upgrade_answer =
 
 /// What serves requests. Called on the io thread of the connection; must not block.
 struct server_handlers {
-  /// A plain request. `reply` is called exactly once, from any thread.
+  /// A plain request. `reply` is called exactly once, from any thread; dropping it
+  /// uncalled answers 500.
   std::function<void(http_request, std::function<void(http_response)> reply)> on_request;
   /// A WebSocket upgrade, before it is answered.
   std::function<upgrade_answer(const http_request&)> on_upgrade;
 };
 
-/// A listening socket and the connections it accepted.
+/// A listening socket and the connections it accepted. Dropping it closes it.
 class server {
 public:
   virtual ~server() = default;

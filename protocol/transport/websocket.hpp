@@ -18,9 +18,10 @@ struct websocket_limits {
   std::size_t inbound_bytes = 16u << 20; ///< a longer message closes with 1009
   std::size_t outbound_bytes =
     32u << 20; ///< queued and not yet taken by the kernel; past it the peer is dropped
-  std::chrono::seconds ping_every{20};
-  std::chrono::seconds idle{60}; ///< nothing heard for so long, pongs included: the peer is gone
-  std::size_t credits = 16;      ///< messages read ahead of `websocket::grant`
+  std::chrono::seconds ping_every{20}; ///< 0: no pings
+  std::chrono::seconds idle{
+    60}; ///< nothing heard for so long, pongs included: the peer is gone; 0: no bound
+  std::size_t credits = 16; ///< messages read ahead of `websocket::grant`
 };
 
 /// Why a socket ended.

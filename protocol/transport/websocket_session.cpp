@@ -26,6 +26,7 @@ using clock = std::chrono::steady_clock;
 
 constexpr std::chrono::seconds close_time{3};
 constexpr std::chrono::seconds handshake_time{30};
+constexpr std::chrono::hours never{24 * 365};
 constexpr std::size_t keep_bytes = 64u << 10; ///< reading memory that an idle socket may keep
 constexpr std::size_t reason_bytes = 123;
 
@@ -147,6 +148,8 @@ public:
       : anchored(io), pipe_(over), client_(client), bounds_(bounds),
         out_(std::make_shared<outbox>(io, over, bounds.outbound_bytes)), credits_(bounds.credits),
         opened_(std::move(opened)), ticket_(std::move(ticket)) {
+    ping_every_ = bounds.ping_every.count() > 0 ? clock::duration(bounds.ping_every) : never;
+    idle_ = bounds.idle.count() > 0 ? clock::duration(bounds.idle) : never;
     ws_.emplace(pipe_layer(pipe_, out_));
     ws_->set_option(
       ws::stream_base::timeout{ws::stream_base::none(), ws::stream_base::none(), false});
@@ -184,6 +187,8 @@ private:
   const std::shared_ptr<pipe> pipe_;
   const bool client_;
   const websocket_limits bounds_;
+  clock::duration ping_every_;
+  clock::duration idle_;
   const std::shared_ptr<outbox> out_;
   std::atomic<std::size_t> credits_; ///< messages that may be read; only the strand takes one
   std::atomic<bool> shut_ = false;   ///< `send` does nothing any more
@@ -217,6 +222,7 @@ void websocket_session::accept(const http_request& upgrade) {
   http::request<http::empty_body> request(http::verb::get, upgrade.target, 11);
   for (const auto& [name, value] : upgrade.headers)
     request.set(name, value);
+  pipe_->arm(handshake_time, [self = shared_from_this()] { self->finish({}, ending::drop); });
   ws_->async_accept(request, [self = shared_from_this()](error_code ec) {
     if (!ec)
       return self->open();
@@ -280,7 +286,7 @@ void websocket_session::open() {
     if (const auto self = weak.lock())
       self->finish({1006, "the connection broke: " + plain_text(ec)}, ending::drop);
   });
-  next_ping_ = clock::now() + bounds_.ping_every;
+  next_ping_ = clock::now() + ping_every_;
   try {
     events_ = std::exchange(opened_, {})(shared_from_this());
   } catch (...) { // the owner's fault; the peer gets to know that there was one
@@ -378,16 +384,16 @@ void websocket_session::tick() {
   if (!reading_)
     deaf_until_ = now;
   const auto silent_since = std::max(pipe_->heard(), deaf_until_);
-  if (now - silent_since >= bounds_.idle)
-    return finish({1006, "nothing heard for " + seconds_text(bounds_.idle)}, ending::drop);
+  if (now - silent_since >= idle_)
+    return finish({1006, "nothing heard for " + seconds_text(idle_)}, ending::drop);
   if (now >= next_ping_) {
-    next_ping_ = now + bounds_.ping_every;
+    next_ping_ = now + ping_every_;
     std::string ping{static_cast<char>(0x89), client_ ? static_cast<char>(0x80) : '\0'};
     if (client_)
       append_masked(ping, {});
     out_->put({std::move(ping), nullptr, {}});
   }
-  pipe_->arm(std::min(next_ping_, silent_since + bounds_.idle) - now,
+  pipe_->arm(std::min(next_ping_, silent_since + idle_) - now,
              [self = shared_from_this()] { self->tick(); });
 }
 

@@ -165,7 +165,7 @@ asio::awaitable<sweep_outcome> sweeper::look_from_here(std::vector<std::string> 
       found.hit = killed.killed;
       if (!killed.failure.empty())
         found.failure = "of " + machine + ", " + killed.failure;
-    } else if (process::tree_lives(tree)) {
+    } else if (process::hold_any(tree)) {
       found.hit = 1;
       if (number != 0)
         process::signal_tree(tree, number, -1);

@@ -128,8 +128,12 @@ public:
     ++pins_;
     grace_.expires_at(until);
     grace_.async_wait([me = shared_from_this()](error_code ec) {
-      if (!ec)
+      if (!ec) {
+        me->killing_ = false;
+        if (me->ended_)
+          close(me->exit_);
         me->finish_tree();
+      }
       me->unpin();
     });
   }
@@ -243,18 +247,34 @@ private:
     fd.close(ignored);
   }
 
-  /// After a kill that ended the program itself: the grace goes on only for what is left of its
-  /// tree.
+  /// After a kill that ended the program itself: the grace goes on for what is left of its tree,
+  /// and no longer than that lives.
   void look_for_rest() {
     ++pins_;
     asio::post(blocking_, [me = shared_from_this()] {
-      const bool lives = tree_lives(me->tree_);
-      asio::post(me->strand_, [me, lives] {
-        if (!lives)
+      auto left = std::make_shared<descriptor>(hold_any(me->tree_));
+      asio::post(me->strand_, [me, left] {
+        if (!*left)
           me->grace_.cancel();
+        else if (me->killing_)
+          me->await_rest(*left);
         me->unpin();
       });
     });
+  }
+
+  void await_rest(descriptor& left) {
+    close(exit_);
+    error_code ec;
+    exit_.assign(left.get(), ec);
+    if (ec)
+      return; // then the grace runs to its end
+    left.release();
+    exit_.async_wait(asio::posix::descriptor_base::wait_read,
+                     [me = shared_from_this()](error_code closed) {
+                       if (!closed)
+                         me->look_for_rest();
+                     });
   }
 
   void finish_tree() {
@@ -282,7 +302,7 @@ private:
   const pid_t pid_;
   const bool terminal_;
   process_tree tree_;
-  asio::posix::stream_descriptor exit_;
+  asio::posix::stream_descriptor exit_;  ///< of the program, then of what outlives it in a kill
   asio::posix::stream_descriptor input_; ///< closed on a terminal, whose `out_` goes both ways
   reader out_;
   reader err_;
@@ -292,7 +312,7 @@ private:
   input_queue queue_;
   bool input_open_ = false; ///< more may be written
   bool writing_ = false;    ///< waits for the program to read
-  bool killing_ = false;
+  bool killing_ = false;    ///< its grace runs
   bool ended_ = false;
   int pins_ = 1; ///< the program's own end, and whoever signals its tree
 };

@@ -1,6 +1,5 @@
 #include "runtimes/process/sweep.hpp"
 
-#include "runtimes/process/descriptor.hpp"
 #include "runtimes/process/pidfd.hpp"
 
 #include <dirent.h>
@@ -208,13 +207,15 @@ private:
 
 } // namespace
 
-bool tree_lives(const process_tree& tree) {
-  bool lives = false;
-  each_member(tree, [&](pid_t, const process_facts&) {
-    lives = true;
-    return false;
+descriptor hold_any(const process_tree& tree) {
+  descriptor out;
+  each_member(tree, [&](pid_t pid, const process_facts&) {
+    out = hold_process(pid);
+    if (out && !member(tree, pid))
+      out.reset();
+    return !out;
   });
-  return lives;
+  return out;
 }
 
 void signal_tree(const process_tree& tree, int number, pid_t except) {

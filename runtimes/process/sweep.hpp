@@ -1,5 +1,7 @@
 #pragma once
 
+#include "runtimes/process/descriptor.hpp"
+
 #include <sys/types.h>
 
 #include <cstddef>
@@ -23,8 +25,8 @@ struct process_tree {
 
 /// The functions below read /proc and block; they are for the pool.
 
-/// Whether a process of the tree lives; one that has ended but was not collected does not.
-bool tree_lives(const process_tree& tree);
+/// A living process of the tree, held; none when all have ended, collected or not.
+descriptor hold_any(const process_tree& tree);
 
 /// Signals every process of the tree outside the process group `except`.
 void signal_tree(const process_tree& tree, int number, pid_t except);

@@ -199,13 +199,14 @@ TEST_CASE("a chat has one active turn at most") {
 
 TEST_CASE("runs outlive the session they belonged to") {
   store s(":memory:");
-  s.put_run({"m1", ""});
-  s.put_run({"m2", "box"});
+  s.put_run({"m1", "", "c"});
+  s.put_run({"m2", "box", "d"});
   s.remove_run("m1");
   const auto runs = s.runs();
   REQUIRE(runs.size() == 1);
   CHECK(runs[0].marker == "m2");
   CHECK(runs[0].place == "box");
+  CHECK(runs[0].chat == "d");
 }
 
 TEST_CASE("a piece of a transaction that fails takes back only itself") {

@@ -101,20 +101,27 @@ void raw_peer::write(std::string_view bytes) {
 /// Takes what is there; false when nothing was.
 bool raw_peer::fill() {
   char some[65536];
-  const auto n = ::recv(fd_, some, sizeof some, MSG_DONTWAIT);
-  if (n < 0 && errno == EAGAIN)
-    return false;
-  if (n <= 0)
-    ended_ = true;
-  else
-    in_.append(some, static_cast<std::size_t>(n));
-  return true;
+  bool any = false;
+  while (!ended_) {
+    const auto n = ::recv(fd_, some, sizeof some, MSG_DONTWAIT);
+    if (n < 0 && errno == EAGAIN)
+      break;
+    any = true;
+    if (n <= 0)
+      ended_ = true;
+    else
+      in_.append(some, static_cast<std::size_t>(n));
+  }
+  return any;
 }
 
 std::string raw_peer::read_until(std::string_view text) {
   std::size_t at = std::string::npos;
   loop_.until(
-    [&] { return (at = in_.find(text)) != std::string::npos || (!fill() && ended_) || ended_; },
+    [&] {
+      fill();
+      return (at = in_.find(text)) != std::string::npos || ended_;
+    },
     std::string(text).c_str());
   at = in_.find(text);
   REQUIRE_MESSAGE(at != std::string::npos,
@@ -125,8 +132,12 @@ std::string raw_peer::read_until(std::string_view text) {
 }
 
 std::string raw_peer::read_exactly(std::size_t n) {
-  loop_.until([&] { return in_.size() >= n || (!fill() && ended_) || ended_; },
-              "bytes of the peer");
+  loop_.until(
+    [&] {
+      fill();
+      return in_.size() >= n || ended_;
+    },
+    "bytes of the peer");
   REQUIRE_MESSAGE(in_.size() >= n, "the peer ended early; it said: " << in_);
   auto out = in_.substr(0, n);
   in_.erase(0, n);
@@ -134,7 +145,12 @@ std::string raw_peer::read_exactly(std::size_t n) {
 }
 
 std::string raw_peer::read_all() {
-  loop_.until([&] { return fill(), ended_; }, "the peer to close");
+  loop_.until(
+    [&] {
+      fill();
+      return ended_;
+    },
+    "the peer to close");
   return std::exchange(in_, {});
 }
 

@@ -28,7 +28,9 @@ struct connected : loop {
   ~connected() { near->close(); }
 };
 
-frame shared(std::string it) { return std::make_shared<const std::string>(std::move(it)); }
+frame shared(std::string it) {
+  return std::make_shared<const std::string>(std::move(it));
+}
 
 } // namespace
 
@@ -73,7 +75,8 @@ TEST_CASE("a peer that reads slowly gets every byte once, whatever the kernel ta
   CHECK(on.sut->size() == 0);
 }
 
-TEST_CASE("completions come in order, after the bytes; past the limit the queue is freed and sealed") {
+TEST_CASE(
+  "completions come in order, after the bytes; past the limit the queue is freed and sealed") {
   connected on(100);
   std::vector<int> done;
   const auto noting = [&](int which) {

@@ -1,5 +1,8 @@
 #include "tests/transport/fixture.hpp"
 
+#include <openssl/evp.h>
+#include <openssl/sha.h>
+
 #include <stdexcept>
 #include <vector>
 
@@ -102,6 +105,16 @@ struct fixture {
     on.until([&] { return it.texts.size() >= n; }, "messages");
   }
 };
+
+/// What a server answers to a client's key.
+std::string accept_key(const std::string& key) {
+  const std::string text = key + "258EAFA5-E914-47DA-95CA-C5AB0DC85B11";
+  unsigned char digest[SHA_DIGEST_LENGTH];
+  SHA1(reinterpret_cast<const unsigned char*>(text.data()), text.size(), digest);
+  unsigned char out[32] = {};
+  EVP_EncodeBlock(out, digest, sizeof digest);
+  return reinterpret_cast<const char*>(out);
+}
 
 frame shared(std::string it) {
   return std::make_shared<const std::string>(std::move(it));
@@ -429,20 +442,41 @@ TEST_CASE_FIXTURE(dialled, "a dialled socket speaks to a served one, over TCP or
   CHECK(far.closed->text == "done");
 }
 
-TEST_CASE_FIXTURE(dialled, "a dialled socket pings, answers pings and keeps its own bounds") {
+TEST_CASE_FIXTURE(dialled,
+                  "a dialled socket masks, pings, answers pings and keeps its own bounds") {
+  raw_listener listener(on);
   websocket_limits bounds;
   bounds.ping_every = 1s;
   bounds.idle = 2s;
   bounds.inbound_bytes = 10;
-  open(bounds);
-  std::size_t ticks = 0;
-  const auto end = std::chrono::steady_clock::now() + 3s; // its own pings keep it alive
-  on.until([&] { return ++ticks, std::chrono::steady_clock::now() > end; }, "three seconds");
+  dial(tcp_target(listener.port()), "yes", bounds);
+  const auto peer = listener.accept();
+  const auto asked = peer->read_until("\r\n\r\n");
+  CHECK(asked.find("GET /ws HTTP/1.1\r\n") == 0);
+  const auto key = asked.find("Sec-WebSocket-Key: ");
+  REQUIRE(key != std::string::npos);
+  peer->write("HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
+              "Sec-WebSocket-Accept: " +
+              accept_key(asked.substr(key + 19, 24)) + "\r\n\r\n");
+  on.until([&] { return near.socket != nullptr; }, "the socket");
+  near.socket->send(shared("hello"));
+  auto head = peer->read_exactly(6);
+  CHECK(head.substr(0, 2) == "\x81\x85");
+  auto payload = peer->read_exactly(5);
+  for (std::size_t i = 0; i < 5; ++i)
+    payload[i] = static_cast<char>(payload[i] ^ head[2 + i % 4]);
+  CHECK(payload == "hello");
+  for (int i = 0; i < 3; ++i) { // longer than `idle` altogether
+    CHECK(peer->read_exactly(6).substr(0, 2) == "\x89\x80");
+    peer->write(std::string("\x8a\0", 2));
+  }
   CHECK(!near.closed);
-  far.socket->send(shared("longer than ten"));
-  on.until([&] { return near.closed && far.closed; }, "both ends");
+  peer->write(std::string("\x89\x01p", 3));
+  CHECK(peer->read_exactly(7).substr(0, 2) == "\x8a\x81");
+  peer->write("\x81\x0blonger than");
+  CHECK(peer->read_exactly(6).substr(0, 1) == "\x88");
+  on.until([&] { return near.closed.has_value(); }, "the end");
   CHECK(near.closed->code == 1009);
-  CHECK(far.closed->code == 1009);
 }
 
 TEST_CASE_FIXTURE(dialled, "a refused or impossible dial gives the answer or a sentence") {

@@ -152,13 +152,11 @@ std::string fish() {
     for (const auto& f : flags_of(v)) {
       out += begin + "-l " + std::string(f.name.substr(2)) + " -d " + quoted(f.help);
       if (!f.value.empty())
-        out += " -r";
+        out += values_of(f) == values::files ? " -r -F" : " -x";
       if (values_of(f) == values::words)
         out += " -a " + quoted(spaced(f.value));
       else if (values_of(f) == values::folders)
         out += " -a '(__fish_complete_directories)'";
-      else if (values_of(f) == values::files)
-        out += " -F";
       out += '\n';
     }
   }
