@@ -117,23 +117,29 @@ std::uint64_t sequencer::announce(channel& where, json::value action,
   // One text for each dialect and one frame for each spelling in use; nearly always one of both.
   std::array<std::optional<std::string>, dialects> texts;
   std::array<transport::frame, dialects> plain;
-  for (auto& follower : where.followers_) {
-    const auto dialect = follower.box->speaks();
+  const auto bring_to = [&](outbox& box, const std::string& spelling) {
+    const auto dialect = box.speaks();
     const auto slot = static_cast<std::size_t>(dialect);
     if (!texts[slot]) {
       const auto adapted = ahp::adapt_action(dialect, shared);
       texts[slot] = adapted ? json::serialize(*adapted) : std::string{};
     }
     if (texts[slot]->empty())
-      continue; // that version has no such action
-    if (follower.spelling != where.uri) {
-      follower.box->push(envelope(follower.spelling, *texts[slot], seq, rest));
-      continue;
-    }
+      return; // that version has no such action
+    if (spelling != where.uri)
+      return box.push(envelope(spelling, *texts[slot], seq, rest));
     if (!plain[slot])
       plain[slot] = envelope(where.uri, *texts[slot], seq, rest);
-    follower.box->push(plain[slot]);
+    box.push(plain[slot]);
+  };
+  auto waits = origin ? origin->sender : nullptr;
+  for (auto& follower : where.followers_) {
+    bring_to(*follower.box, follower.spelling);
+    if (follower.box == waits)
+      waits = nullptr;
   }
+  if (waits)
+    bring_to(*waits, origin->spelling);
   const bool ask = !asked_ && reserved_ - current_ < block / 2;
   asked_ = asked_ || ask;
   const auto upto = reserved_ + block;
@@ -143,13 +149,12 @@ std::uint64_t sequencer::announce(channel& where, json::value action,
   return seq;
 }
 
-void sequencer::refuse(outbox& sender, std::string_view spelling,
-                       const json::value& action, const action_origin& origin,
+void sequencer::refuse(const json::value& action, const action_origin& origin,
                        std::string_view why) const {
   const std::string rest = origin_text(origin) + ",\"rejectionReason\":" + quoted(why);
   const std::string text = json::serialize(action);
   std::lock_guard lock(guard_);
-  sender.push(envelope(spelling, text, current_, rest));
+  origin.sender->push(envelope(origin.spelling, text, current_, rest));
 }
 
 snapshot sequencer::follow(channel& where, std::shared_ptr<outbox> box, std::string spelling,

@@ -57,6 +57,9 @@ private:
 struct action_origin {
   std::string client_id;
   std::uint64_t client_seq = 0;
+  /// Hears of the action also when it does not follow the channel: it waits for the echo.
+  std::shared_ptr<outbox> sender = nullptr;
+  std::string spelling = {}; ///< of the channel, as the sender wrote it
 };
 
 /// One AHP channel: its state document and who follows it. The document belongs to the actor that owns
@@ -112,9 +115,8 @@ public:
   std::uint64_t announce(channel& where, json::value action,
                          const std::optional<action_origin>& origin = std::nullopt);
 
-  /// Echoes an action to its sender alone, refused: no state moves and no number is used.
-  void refuse(outbox& sender, std::string_view spelling,
-              const json::value& action, const action_origin& origin, std::string_view why) const;
+  /// Echoes an action to `origin.sender` alone, refused: no state moves and no number is used.
+  void refuse(const json::value& action, const action_origin& origin, std::string_view why) const;
 
   /// Takes the state as text and adds a follower in one step. `view` may shorten a copy of the state
   /// for this follower. Following twice gives a fresh snapshot and one place in the list.

@@ -14,10 +14,8 @@ namespace ahpd::core {
 
 /// A client's `dispatchAction`. No answer: the owner echoes it, refused or not, in the order of arrival.
 struct client_action {
-  std::string spelling; ///< the channel's URI as the client wrote it
   json::shared action;
   action_origin origin;
-  std::shared_ptr<outbox> sender;
 };
 
 /// Follows the channel; answered with `followed`.

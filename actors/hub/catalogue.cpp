@@ -47,7 +47,7 @@ caf::behavior catalogue_actor(caf::stateful_actor<catalogue_state>* self, servic
       const auto why = ahp::refuse_action(ahp::channel_kind::root, now.doc->state, *a.action,
                                           a.origin.client_id);
       if (why)
-        return now.host->order->refuse(*a.sender, a.spelling, *a.action, a.origin, *why);
+        return now.host->order->refuse(*a.action, a.origin, *why);
       now.host->order->publish(*now.doc, *a.action, a.origin);
     },
     [self](const core::follow& f) {

@@ -24,6 +24,7 @@ using self_ptr = caf::stateful_actor<chat_state>*;
 using core::now_ms;
 using core::random_id;
 using ended_atom = caf::atom_constant<caf::atom("ended")>;
+using go_on_atom = caf::atom_constant<caf::atom("go on")>;
 
 /// A machine answers where its programs run from what is known; a minute is a hang.
 constexpr std::chrono::seconds place_limit{60};
@@ -103,7 +104,7 @@ void announce(self_ptr self, json::value action,
 void refuse(self_ptr self, const core::client_action& a, std::string_view why) {
   auto& st = self->state;
   ++st.host->metrics.refused_actions_total;
-  st.host->order->refuse(*a.sender, a.spelling, *a.action, a.origin, why);
+  st.host->order->refuse(*a.action, a.origin, why);
 }
 
 void take_action(self_ptr self, const core::client_action& a);
@@ -134,8 +135,7 @@ void programs_gone(self_ptr self) {
   st.deferred.clear();
   for (auto& a : waiting)
     self->send(self, std::move(a));
-  if (waiting.empty())
-    start_queued(self);
+  self->send(self, go_on_atom::value); // behind what waited, which may start a turn itself
 }
 
 /// Ends the active turn for everyone who follows: reduce, commit the turn, announce.
@@ -440,6 +440,7 @@ caf::behavior chat_actor(caf::stateful_actor<chat_state>* self, services_ptr hos
   });
   if (active_turn(st))
     take_over_turn(self);
+  self->send(self, go_on_atom::value); // a predecessor, or a hub that stopped, may have left a queue
   return {
     [self](const core::client_action& a) { take_action(self, a); },
     [self](const core::follow& f) {
@@ -472,6 +473,7 @@ caf::behavior chat_actor(caf::stateful_actor<chat_state>* self, services_ptr hos
       if (run && run->turn_id == end.turn_id)
         on_ended(self, end.error_type, end.error_message);
     },
+    [self](go_on_atom) { start_queued(self); },
     [self](ended_atom) {
       if (self->state.running)
         on_ended(self, "agentLost", "The agent stopped unexpectedly while this turn ran");

@@ -7,6 +7,7 @@
 #include "actors/hub/sessions.hpp"
 #include "protocol/ahp/codes.hpp"
 #include "protocol/ahp/file_uri.hpp"
+#include "protocol/ahp/request_members.hpp"
 #include "protocol/ahp/uris.hpp"
 #include "protocol/ahp/versions.hpp"
 #include "protocol/jsonrpc/params.hpp"
@@ -63,17 +64,9 @@ void subscribe(const call& c) {
   auto& st = c.self->state;
   jsonrpc::params in(c.params);
   const auto uri = in.text("channel");
-  const auto* view = in.object_if("view");
   std::optional<std::uint64_t> turns;
-  std::string problem = in.problem();
-  if (view) {
-    jsonrpc::params v(*view);
-    turns = v.count_if("turns");
-    if (problem.empty() && !v.problem().empty())
-      problem = "view." + v.problem();
-  }
-  if (!problem.empty())
-    return c.refuse(jsonrpc::invalid_params, problem);
+  if (const auto* view = in.object_if("view"))
+    turns = jsonrpc::params(*view).count_if("turns");
   if (st.subscriptions.size() >= most_subscriptions && !st.subscriptions.count(uri))
     return c.refuse(jsonrpc::invalid_params,
                     "A connection holds at most " + std::to_string(most_subscriptions)
@@ -202,14 +195,14 @@ void dispatch_action(connection_ptr self, json::object params) {
                             {{"client", st.client_id}});
   const auto* action = params.if_contains("action");
   auto shared = std::make_shared<const json::value>(action ? *action : json::value(nullptr));
-  const core::action_origin origin{st.client_id, *seq};
+  const core::action_origin origin{st.client_id, *seq, st.box, uri};
   if (!json::string_member(*shared, "type"))
-    return st.host->order->refuse(*st.box, uri, *shared, origin,
+    return st.host->order->refuse(*shared, origin,
                                   "action must be an object with a string type");
   with_owner(
     self, uri,
     [self, uri, shared, origin](const caf::actor& owner, const std::string&) {
-      self->send(owner, core::client_action{uri, shared, origin, self->state.box});
+      self->send(owner, core::client_action{shared, origin});
     },
     [](const caf::error&) {}); // AHP "dispatchAction": an unknown channel is ignored, without an echo
 }
@@ -237,6 +230,8 @@ bool admitted(const call& c) {
   if (rule->channel == channel_rule::any && named
       && (!text || !ahp::plausible_uri(std::string_view(channel->get_string()))))
     return c.refuse(jsonrpc::invalid_params, "channel must be a URI of at most 2048 bytes"), false;
+  if (const auto wrong = ahp::misshapen_member(c.method, c.params))
+    return c.refuse(jsonrpc::invalid_params, *wrong), false;
   return true;
 }
 
@@ -244,8 +239,8 @@ void on_request(connection_ptr self, jsonrpc::request&& r) {
   auto& st = self->state;
   ++st.asked;
   ++st.host->metrics.requests_total;
-  const call c{self, std::move(r.id), std::move(r.method),
-               ahp::accept_params(st.box->speaks(), r.method, std::move(r.params))};
+  auto params = ahp::accept_params(st.box->speaks(), r.method, std::move(r.params));
+  const call c{self, std::move(r.id), std::move(r.method), std::move(params)};
   if (!admitted(c))
     return;
   if (c.method == "ping")

@@ -5,6 +5,7 @@
 #include "actors/hub/sessions.hpp"
 #include "protocol/ahp/builders.hpp"
 #include "protocol/ahp/codes.hpp"
+#include "protocol/ahp/shapes.hpp"
 #include "protocol/ahp/uris.hpp"
 #include "protocol/jsonrpc/params.hpp"
 
@@ -65,7 +66,6 @@ void create_the_chat(const call& c) {
   const auto uri = in.text("chat");
   const auto* message = in.object_if("initialMessage");
   const auto* source = in.object_if("source");
-  in.array_if("workingDirectories");
   if (!in.problem().empty())
     return c.refuse(jsonrpc::invalid_params, in.problem());
   if (source)
@@ -73,14 +73,18 @@ void create_the_chat(const call& c) {
                     "source is not taken: this session's agent forks no chats");
   if (ahp::scheme_of(uri) != "ahp-chat" || !ahp::plausible_uri(uri))
     return c.refuse(jsonrpc::invalid_params, "chat must be an ahp-chat: URI");
-  if (message && !json::string_member(*message, "text"))
-    return c.refuse(jsonrpc::invalid_params, "initialMessage.text must be a string");
   if (c.self->state.host->channels.find(uri))
     return c.refuse(ahp::already_exists, uri + " already exists");
   create_chat what{uri, nullptr, {c.self->state.client_id, 0}};
-  if (message)
-    what.initial_message = std::make_shared<const json::value>(
-      ahp::build::message(json::string_member(*message, "text").value_or("")));
+  if (message) {
+    json::object first = *message;
+    if (!first.contains("origin"))
+      first["origin"] = json::object{{"kind", "user"}};
+    what.initial_message = std::make_shared<const json::value>(std::move(first));
+    if (const auto why = ahp::shapes::check({c.method, "initialMessage"}, *what.initial_message,
+                                            ahp::shapes::kind::user_message))
+      return c.refuse(jsonrpc::invalid_params, *why);
+  }
   with_owner(
     c.self, channel_of(c),
     [c, what](const caf::actor& owner, const std::string& session) {

@@ -154,9 +154,18 @@ void add_chat(self_ptr self, const create_chat& what, caf::response_promise prom
     = build::chat_state(what.uri, title, core::now_ms(), json::object{{"kind", "user"}});
   config::chat_row row{what.uri, st.row.id, ordinal, state};
   row.state.as_object().erase("turns");
-  auto write = [row](config::store& db) { db.put_chat(row); };
+  // The chat of a session that is not open is known to the store alone.
+  auto exists = std::make_shared<bool>(false);
+  auto write = [row, exists](config::store& db) {
+    *exists = db.session_of_chat(row.uri).has_value();
+    if (!*exists)
+      db.put_chat(row);
+  };
   after_commit(self, st.host->store->get(), write,
-               [self, what, row, state, promise]() mutable {
+               [self, what, row, state, promise, exists]() mutable {
+                 if (*exists)
+                   return promise.deliver(
+                     core::refusal(ahp::already_exists, what.uri + " already exists"));
                  auto& now = self->state;
                  now.chats.push_back({what.uri, row.ordinal, nullptr});
                  start_chat(self, now.chats.size() - 1, {row, {}, false});
@@ -218,7 +227,7 @@ void on_client_action(self_ptr self, const core::client_action& a) {
     why = "this agent works in the folder its session was made with";
   if (why) {
     ++st.host->metrics.refused_actions_total;
-    return st.host->order->refuse(*a.sender, a.spelling, *a.action, a.origin, *why);
+    return st.host->order->refuse(*a.action, a.origin, *why);
   }
   if (!ahp::reduce(ahp::channel_kind::session, st.doc->state, *a.action)
       || type == "session/activeClientSet" || type == "session/activeClientRemoved") {

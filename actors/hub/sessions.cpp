@@ -188,7 +188,10 @@ void with_session(self_ptr self, const std::string& id, caf::response_promise pr
 /// The host's spelling of a session's URI: the one its client made it with.
 void resolve_session(self_ptr self, const std::string& id, caf::response_promise promise) {
   with_session(self, id, promise, [self, id, promise](const caf::actor& actor) mutable {
-    promise.deliver(opened{actor, self->state.open[id].uri});
+    const auto i = self->state.open.find(id);
+    if (i == self->state.open.end()) // disposed while it was being opened
+      return promise.deliver(core::refusal(ahp::session_not_found, "No agent for session " + id));
+    promise.deliver(opened{actor, i->second.uri});
   });
 }
 
@@ -313,10 +316,15 @@ caf::behavior sessions_actor(caf::stateful_actor<sessions_state>* self, services
         if (!id)
           return promise.deliver(
             core::refusal(ahp::session_not_found, "No agent for session " + what.uri));
-        with_session(self, *id, promise, [self, promise](const caf::actor& actor) {
+        with_session(self, *id, promise, [self, promise, uri = what.uri](const caf::actor& actor) {
           self->request(actor, caf::infinite, dispose_session{})
             .then([promise]() mutable { promise.deliver(caf::unit); },
-                  [promise](caf::error& why) mutable { promise.deliver(std::move(why)); });
+                  [promise, uri](caf::error& why) mutable {
+                    // Another client disposed of it first, and it ended before it read this.
+                    if (why == caf::sec::request_receiver_down)
+                      why = core::refusal(ahp::session_not_found, "No agent for session " + uri);
+                    promise.deliver(std::move(why));
+                  });
         });
       });
     },

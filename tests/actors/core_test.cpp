@@ -108,7 +108,7 @@ TEST_CASE("a refusal repeats the current number and moves nothing") {
   follower a;
   order.follow(session, a.box, "ahp-session:/a");
   order.publish(session, title("x"));
-  order.refuse(*a.box, "ahp-session:/a", title("y"), {"c", 1}, "no");
+  order.refuse(title("y"), {"c", 1, a.box, "ahp-session:/a"}, "no");
   const auto params = a.socket->frames().at(1).at("params");
   CHECK(params.at("serverSeq") == 1);
   CHECK(params.at("rejectionReason") == "no");

@@ -54,7 +54,7 @@ bool is_action(const json::value& frame, const std::string& type, const std::str
     return false;
   const auto* params = json::member(frame, "params");
   const auto* action = params ? json::member(*params, "action") : nullptr;
-  return action && json::string_member(*action, "type") == type &&
+  return action && (type.empty() || json::string_member(*action, "type") == type) &&
          (channel.empty() || json::string_member(*params, "channel") == channel);
 }
 

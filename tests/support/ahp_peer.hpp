@@ -64,7 +64,7 @@ public:
   json::value wait_for(const std::string& what, const test& wanted);
   /// The params of the next notification `method`.
   json::value wait_notification(const std::string& method, const test& wanted = {});
-  /// The envelope of the next action of `type`; any channel when that is empty.
+  /// The envelope of the next action of `type`; any type or channel when that is empty.
   json::value wait_action(const std::string& type, const std::string& channel = {},
                           const test& wanted = {});
   transport::close_reason wait_closed();
@@ -75,7 +75,7 @@ public:
   void skip_to_now() { next_ = frames_.size(); }
 
   const std::vector<json::value>& frames() const { return frames_; }
-  /// Envelopes of all actions of `type` that came, on any channel when that is empty.
+  /// Envelopes of all actions of `type` that came; any type or channel when that is empty.
   std::vector<json::value> actions(const std::string& type, const std::string& channel = {}) const;
   const std::optional<transport::close_reason>& closed() const { return closed_; }
   void close(); ///< with a closing handshake, and waits for its end

@@ -1,0 +1,257 @@
+// Several clients on one session of the real hub: what each folds is what the hub holds.
+
+#include "tests/programs/hub_support.hpp"
+
+#include "protocol/ahp/reducers.hpp"
+
+#include <doctest/doctest.h>
+
+#include <map>
+#include <optional>
+
+using namespace ahpd;
+
+namespace {
+
+tests::peer_options named(const std::string& name) {
+  tests::peer_options out;
+  out.client_id = name;
+  return out;
+}
+
+/// A client that keeps the channels it follows as a client should: the snapshot, and every later
+/// action folded into it.
+struct folding_client : tests::ahp_peer {
+  struct document {
+    json::value state;
+    std::int64_t seq = 0;
+  };
+
+  std::map<std::string, document> documents;
+  std::size_t folded = 0;
+  std::int64_t last_seq = 0;
+
+  folding_client(const tests::hub_process& hub, const std::string& name)
+      : ahp_peer(hub.url(), named(name)) {
+    last_seq = initialize().at("serverSeq").as_int64();
+    follow("ahp-root://");
+  }
+
+  void follow(const std::string& uri) {
+    const auto shot = request("subscribe", {{"channel", uri}}).at("snapshot");
+    fold(); // what came before the answer belongs to the old document
+    documents[uri] = {shot.at("state"), shot.at("fromSeq").as_int64()};
+  }
+
+  void leave(const std::string& uri) {
+    notify("unsubscribe", {{"channel", uri}});
+    documents.erase(uri);
+  }
+
+  static ahp::channel_kind kind_of(const std::string& uri) {
+    if (uri == "ahp-root://")
+      return ahp::channel_kind::root;
+    return uri.rfind("ahp-chat:", 0) == 0 ? ahp::channel_kind::chat : ahp::channel_kind::session;
+  }
+
+  /// Folds what came since; the numbers must go up on the connection as a whole.
+  void fold() {
+    for (; folded < frames().size(); ++folded) {
+      const auto& frame = frames()[folded];
+      if (json::string_member(frame, "method") != "action")
+        continue;
+      const auto& envelope = frame.at("params");
+      const auto seq = envelope.at("serverSeq").as_int64();
+      if (json::member(envelope, "rejectionReason")) {
+        CHECK(seq >= last_seq);
+        continue;
+      }
+      CHECK(seq > last_seq);
+      last_seq = seq;
+      const std::string uri(envelope.at("channel").as_string());
+      const auto i = documents.find(uri);
+      if (i != documents.end() && seq > i->second.seq)
+        ahp::reduce(kind_of(uri), i->second.state, envelope.at("action"));
+    }
+  }
+
+  /// Waits until the client has seen its own last word in every channel it follows.
+  void catch_up(const std::string& session) {
+    const auto n = dispatch(session, {{"type", "session/titleChanged"}, {"title", "over"}});
+    wait_action("session/titleChanged", session, [n](const json::value& e) {
+      const auto* origin = json::member(e, "origin");
+      return origin && origin->at("clientSeq") == n;
+    });
+    request("ping");
+    fold();
+  }
+};
+
+/// Waits until the message that was queued as `id` has run; it may have by now.
+void finish(folding_client& peer, const std::string& chat, const std::string& id) {
+  const auto is_it = [&](const json::value& e) {
+    return json::string_member(e.at("action"), "queuedMessageId") == id;
+  };
+  std::optional<std::string> turn;
+  for (const auto& e : peer.actions("chat/turnStarted", chat))
+    if (is_it(e))
+      turn = std::string(e.at("action").at("turnId").as_string());
+  if (!turn)
+    turn = std::string(
+      peer.wait_action("chat/turnStarted", chat, is_it).at("action").at("turnId").as_string());
+  for (const auto& e : peer.actions("chat/turnComplete", chat))
+    if (e.at("action").at("turnId") == json::value(*turn))
+      return;
+  tests::wait_turn_end(peer, chat, *turn);
+}
+
+void check_same(const std::string& who, const std::string& uri, const json::value& folded,
+                const json::value& held) {
+  INFO(who << " on " << uri << "\nfolded: " << json::serialize(folded)
+           << "\nheld:   " << json::serialize(held));
+  CHECK(json::equivalent(folded, held));
+}
+
+} // namespace
+
+TEST_CASE("clients that fold what they are told hold what the hub holds") {
+  tests::hub_process hub({{"--delta-window-ms", "0"}, {}, {}});
+  folding_client a(hub, "a");
+  folding_client b(hub, "b");
+  const std::string session = "ahp-session:/shared";
+  a.request("createSession", {{"channel", session}, {"provider", "shell"}});
+  std::vector<std::string> chats{std::string(a.request("subscribe", {{"channel", session}})
+                                               .at("snapshot")
+                                               .at("state")
+                                               .at("defaultChat")
+                                               .as_string())};
+  for (auto* client : {&a, &b})
+    client->follow(session);
+  for (const char* more : {"ahp-chat:/two", "ahp-chat:/three"}) {
+    a.request("createChat", {{"channel", session}, {"chat", more}});
+    chats.emplace_back(more);
+  }
+  for (auto* client : {&a, &b})
+    for (const auto& chat : chats)
+      client->follow(chat);
+  for (auto* client : {&a, &b})
+    client->dispatch(
+      session,
+      {{"type", "session/activeClientSet"},
+       {"activeClient", {{"clientId", client == &a ? "a" : "b"}, {"tools", json::array{}}}}});
+
+  const std::string busy = "for i in 1 2 3 4 5 6 7 8; do echo $i; echo e$i >&2; done";
+  constexpr int rounds = 6;
+  for (int round = 0; round < rounds; ++round) {
+    const auto id = [&](std::size_t chat) {
+      return "t" + std::to_string(round) + "." + std::to_string(chat);
+    };
+    // Both ask at once: in every chat one of the two turns is refused or comes after the other.
+    for (std::size_t i = 0; i < chats.size(); ++i) {
+      auto& starts = (static_cast<std::size_t>(round) + i) % 2 ? a : b;
+      auto& other = &starts == &a ? b : a;
+      starts.dispatch(chats[i], tests::turn_started(id(i), busy));
+      other.dispatch(chats[i], tests::turn_started(id(i) + "x", "echo x"));
+      other.dispatch(chats[i], tests::queued(id(i) + "q", "echo queued; exit 1"));
+      other.dispatch(chats[i], {{"type", "chat/draftChanged"},
+                                {"draft", {{"text", id(i)}, {"origin", {{"kind", "user"}}}}}});
+      other.dispatch(session, {{"type", "session/titleChanged"}, {"title", id(i)}});
+      if (round % 3 == 2)
+        other.dispatch(chats[i],
+                       {{"type", "chat/turnCancelled"}, {"turnId", id(i)}, {"duration", 1}});
+    }
+    {
+      // A third one comes in the middle of it, and leaves in one of three ways.
+      folding_client c(hub, "c");
+      c.follow(session);
+      c.follow(chats[1]);
+      c.dispatch(session, {{"type", "session/activeClientSet"},
+                           {"activeClient", {{"clientId", "c"}, {"tools", json::array{}}}}});
+      c.catch_up(session);
+      if (round % 3 == 0)
+        c.close();
+      else if (round % 3 == 1)
+        c.leave(session);
+    }
+    if (round == rounds / 2)
+      for (const auto& chat : chats)
+        b.follow(chat); // once more, in the middle of it; `a` folds all from the first
+    for (std::size_t i = 0; i < chats.size(); ++i)
+      finish(a, chats[i], id(i) + "q");
+  }
+  // A turn that was asked for late may still run: one more message is queued behind it.
+  b.request("ping");
+  for (const auto& chat : chats)
+    a.dispatch(chat, tests::queued("final", "true"));
+  for (const auto& chat : chats)
+    finish(a, chat, "final");
+  for (auto* client : {&a, &b})
+    client->catch_up(session);
+  a.request("ping"); // b's last word too
+  a.fold();
+
+  tests::ahp_peer fresh(hub.url(), named("fresh"));
+  fresh.initialize();
+  for (auto* client : {&a, &b})
+    for (const auto& [uri, doc] : client->documents)
+      check_same(client == &a ? "a" : "b", uri, doc.state, fresh.subscribe(uri));
+  std::size_t turns = 0;
+  for (const auto& chat : chats)
+    turns += fresh.subscribe(chat).at("turns").as_array().size();
+  CHECK(turns >= rounds * chats.size() * 2);
+}
+
+TEST_CASE("the numbers of a host's changes go up across restarts of every kind") {
+  tests::hub_process hub;
+  std::int64_t last = 0;
+  for (int round = 0; round < 3; ++round) {
+    folding_client peer(hub, "a");
+    CHECK(peer.last_seq >= last);
+    tests::open_session(peer, "ahp-session:/s" + std::to_string(round));
+    peer.catch_up("ahp-session:/s" + std::to_string(round));
+    CHECK(peer.last_seq > last);
+    last = peer.last_seq;
+    if (round % 2 == 0)
+      hub.kill();
+    else
+      hub.stop();
+    hub.start();
+  }
+}
+
+TEST_CASE("what is left off, then followed again, is whole again") {
+  tests::hub_process hub;
+  folding_client a(hub, "a");
+  folding_client b(hub, "b");
+  const auto session = tests::open_session(a, "ahp-session:/one");
+  b.follow(session.chat);
+  tests::run_turn(a, session.chat, "t1", "true");
+  tests::wait_turn_end(b, session.chat, "t1");
+  b.leave(session.chat);
+  b.request("ping");
+  const auto before = b.actions("", session.chat).size();
+  tests::run_turn(a, session.chat, "t2", "true");
+  b.request("ping");
+  CHECK(b.actions("", session.chat).size() == before);
+  b.follow(session.chat);
+  tests::run_turn(a, session.chat, "t3", "true");
+  tests::wait_turn_end(b, session.chat, "t3");
+  b.fold();
+  check_same("b", session.chat, b.documents.at(session.chat).state, a.subscribe(session.chat));
+}
+
+TEST_CASE("who acts on a channel without following it hears of that action and of no other") {
+  tests::hub_process hub;
+  folding_client a(hub, "a");
+  const auto session = tests::open_session(a, "ahp-session:/one");
+  tests::ahp_peer b(hub.url(), named("b"));
+  b.initialize();
+  const auto n = b.dispatch(session.chat, tests::turn_started("t1", "true"));
+  tests::wait_turn_end(a, session.chat, "t1");
+  b.request("ping");
+  const auto heard = b.actions("");
+  REQUIRE(heard.size() == 1);
+  CHECK(tests::type_of(heard[0]) == "chat/turnStarted");
+  CHECK(heard[0].at("origin").at("clientSeq") == n);
+  CHECK(a.actions("chat/turnStarted").size() == 1);
+}
