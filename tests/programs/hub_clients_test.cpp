@@ -160,6 +160,8 @@ TEST_CASE("clients that fold what they are told hold what the hub holds") {
         other.dispatch(chats[i],
                        {{"type", "chat/turnCancelled"}, {"turnId", id(i)}, {"duration", 1}});
     }
+    a.request("ping"); // sends what was dispatched
+    b.request("ping");
     {
       // A third one comes in the middle of it, and leaves in one of three ways.
       folding_client c(hub, "c");
@@ -211,6 +213,7 @@ TEST_CASE("the numbers of a host's changes go up across restarts of every kind")
     peer.catch_up("ahp-session:/s" + std::to_string(round));
     CHECK(peer.last_seq > last);
     last = peer.last_seq;
+    peer.close();
     if (round % 2 == 0)
       hub.kill();
     else
@@ -247,6 +250,7 @@ TEST_CASE("who acts on a channel without following it hears of that action and o
   tests::ahp_peer b(hub.url(), named("b"));
   b.initialize();
   const auto n = b.dispatch(session.chat, tests::turn_started("t1", "true"));
+  b.wait_action("chat/turnStarted", session.chat);
   tests::wait_turn_end(a, session.chat, "t1");
   b.request("ping");
   const auto heard = b.actions("");

@@ -127,12 +127,17 @@ TEST_CASE("queued messages of a hub that was killed run when it is back") {
   peer.initialize();
   const auto chat = peer.subscribe(session.chat);
   CHECK(chat.at("turns").at(0).at("state") == "error");
-  marked.wait_no_programs();
-  CHECK(chat.at("queuedMessages").at(0).at("id") == "q1");
-  tests::run_turn(peer, session.chat, "t2", "true");
+  peer.dispatch(session.chat, tests::queued("q2", "echo behind it"));
   const auto started = peer.wait_action("chat/turnStarted", session.chat, [](const json::value& e) {
-    return json::string_member(e.at("action"), "queuedMessageId") == "q1";
+    return json::string_member(e.at("action"), "queuedMessageId") == "q2";
   });
   tests::wait_turn_end(peer, session.chat,
                        std::string(started.at("action").at("turnId").as_string()));
+  const auto after = peer.subscribe(session.chat);
+  const auto& turns = after.at("turns").as_array();
+  REQUIRE(turns.size() == 3);
+  CHECK(turns[1].at("message").at("text") == "echo queued");
+  CHECK(turns[1].at("state") == "complete");
+  CHECK(turns[2].at("message").at("text") == "echo behind it");
+  marked.wait_no_programs();
 }

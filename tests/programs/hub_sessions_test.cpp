@@ -27,6 +27,7 @@ struct sessions_fixture : tests::marked_hub {
   }
   json::array list() { return peer.request("listSessions").at("items").as_array(); }
   void restart() {
+    peer.close();
     hub.stop();
     hub.start();
   }
@@ -153,13 +154,12 @@ TEST_CASE_FIXTURE(sessions_fixture, "marks, titles and drafts outlive the hub") 
   peer.dispatch(session.uri, {{"type", "session/titleChanged"}, {"title", "Kept"}});
   peer.dispatch(session.uri, {{"type", "session/isReadChanged"}, {"isRead", true}});
   peer.dispatch(session.uri, {{"type", "session/isArchivedChanged"}, {"isArchived", true}});
-  peer.wait_action("session/isArchivedChanged");
-  peer.dispatch(session.chat, {{"type", "chat/draftChanged"},
-                               {"draft", {{"text", "half a"}, {"origin", {{"kind", "user"}}}}}});
-  peer.wait_action("chat/draftChanged");
   peer.wait_notification("root/sessionSummaryChanged", [](const json::value& p) {
     return json::member(p.at("changes"), "status") && p.at("changes").at("status") == (1 | 32 | 64);
   });
+  peer.dispatch(session.chat, {{"type", "chat/draftChanged"},
+                               {"draft", {{"text", "half a"}, {"origin", {{"kind", "user"}}}}}});
+  peer.wait_action("chat/draftChanged");
   hub.kill();
   hub.start();
   fresh_peer after(hub);

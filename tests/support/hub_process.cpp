@@ -24,8 +24,8 @@ std::string hub_process::url() const {
   return "ws://127.0.0.1:" + std::to_string(port_);
 }
 
-int hub_process::stop(std::chrono::milliseconds limit) {
-  running_->signal(SIGTERM);
+int hub_process::stop(std::chrono::milliseconds limit, int number) {
+  running_->signal(number);
   return running_->wait(limit);
 }
 

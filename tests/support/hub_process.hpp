@@ -3,6 +3,7 @@
 #include "tests/support/program.hpp"
 #include "tests/support/support.hpp"
 
+#include <csignal>
 #include <cstdint>
 #include <memory>
 
@@ -34,8 +35,8 @@ public:
   void signal(int number) { running_->signal(number); }
   bool running() { return running_->running(); }
 
-  /// SIGTERM; its exit code.
-  int stop(std::chrono::milliseconds limit = std::chrono::seconds(30));
+  /// SIGTERM, or another signal that ends it; its exit code.
+  int stop(std::chrono::milliseconds limit = std::chrono::seconds(30), int number = SIGTERM);
 
   /// SIGKILL, as a crash would end it.
   void kill() { running_->kill(); }
