@@ -4,6 +4,7 @@
 #include "actors/core/ids.hpp"
 #include "actors/core/log.hpp"
 #include "actors/hub/catalogue.hpp"
+#include "actors/hub/sessions.hpp"
 #include "actors/hub/store_actor.hpp"
 #include "protocol/ahp/actions.hpp"
 #include "protocol/ahp/builders.hpp"
@@ -187,6 +188,15 @@ void drop_chat(self_ptr self, const std::string& uri, caf::response_promise prom
     });
 }
 
+caf::result<opened> on_find_chat(self_ptr self, const find_chat& what) {
+  // An editor computes a first chat's URI from its own spelling of the session's.
+  const bool first = ahp::session_of_default_chat(what.uri).has_value();
+  for (const auto& chat : self->state.chats)
+    if (chat.uri == what.uri || (first && ahp::session_of_default_chat(chat.uri)))
+      return opened{chat.actor, chat.uri};
+  return core::refusal(ahp::not_found, "There is no chat " + what.uri);
+}
+
 void on_chat_changed(self_ptr self, const chat_changed& what) {
   auto& st = self->state;
   const json::value* before = nullptr;
@@ -316,6 +326,7 @@ caf::behavior session_actor(caf::stateful_actor<session_state>* self, services_p
       publish(self, {{"type", "session/activeClientSet"}, {"activeClient", *who.client}});
     },
     [self](const chat_changed& what) { on_chat_changed(self, what); },
+    [self](const find_chat& what) { return on_find_chat(self, what); },
     [self](const create_chat& what) {
       auto promise = self->make_response_promise();
       if (self->state.chats.size() >= most_chats)

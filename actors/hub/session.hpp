@@ -19,6 +19,11 @@ struct create_chat {
   core::action_origin by;
 };
 
+/// Finds a chat's owner by the URI of its channel. Answered with `opened`, or refused with -32008.
+struct find_chat {
+  std::string uri;
+};
+
 /// Ends the session: its chats, then everything kept of it. Answered with `unit`.
 struct dispose_session {};
 
@@ -66,6 +71,7 @@ caf::behavior session_actor(caf::stateful_actor<session_state>* self, services_p
 } // namespace ahpd::hub
 
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(ahpd::hub::create_chat)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(ahpd::hub::find_chat)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(ahpd::hub::dispose_session)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(ahpd::hub::join_session)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(ahpd::hub::session_start)

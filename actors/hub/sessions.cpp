@@ -195,18 +195,12 @@ void resolve_session(self_ptr self, const std::string& id, caf::response_promise
 void resolve_chat(self_ptr self, const std::string& uri, caf::response_promise promise) {
   auto& st = self->state;
   const auto no_chat = core::refusal(ahp::not_found, "There is no chat " + uri);
-  const auto finish = [self, uri, promise, no_chat](const std::string& id) {
-    with_session(self, id, promise, [self, uri, promise, no_chat](const caf::actor&) mutable {
-      if (const auto owner = self->state.host->channels.owner_of(uri))
-        return promise.deliver(opened{owner, uri});
-      // An editor computes a first chat's URI from its own spelling of the session's.
-      if (const auto session = ahp::session_of_default_chat(uri))
-        if (const auto wanted = ahp::session_id(*session))
-          for (const auto& chat : self->state.host->channels.of_kind(ahp::channel_kind::chat))
-            if (const auto other = ahp::session_of_default_chat(chat);
-                other && ahp::session_id(*other) == wanted)
-              return promise.deliver(opened{self->state.host->channels.owner_of(chat), chat});
-      promise.deliver(no_chat);
+  const auto finish = [self, uri, promise](const std::string& id) {
+    // A session that was opened just now has not claimed its chats' channels yet: it is asked itself.
+    with_session(self, id, promise, [self, uri, promise](const caf::actor& actor) {
+      self->request(actor, caf::infinite, find_chat{uri})
+        .then([promise](opened& chat) mutable { promise.deliver(std::move(chat)); },
+              [promise](caf::error& why) mutable { promise.deliver(std::move(why)); });
     });
   };
   if (const auto session = ahp::session_of_default_chat(uri))
