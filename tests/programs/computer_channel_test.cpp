@@ -81,13 +81,14 @@ TEST_CASE("commands and writes are told as added, changed and removed") {
   REQUIRE(record);
   CHECK(record->as_object().size() == 2);
   CHECK(record->at("state") == "running");
-  CHECK(record->at("status").at("Name") == "/" + first);
+  CHECK(record->at("status").at("Name") == json::value("/" + first));
   CHECK(record->at("status").at("State").at("Running") == true);
 
   const auto second = tests::unique_name("second");
   CHECK(peer.request("x-ahpd/computers/create",
                      {{"name", second}, {"manifest", {{"memory", "64m"}}}}) == json::object{});
-  CHECK(wait_record(watcher, "added", second, "running").at("status").at("Name") == "/" + second);
+  CHECK(wait_record(watcher, "added", second, "running").at("status").at("Name") ==
+        json::value("/" + second));
   const auto ask = [&](const char* verb) {
     CHECK(peer.request(std::string("x-ahpd/computers/") + verb, {{"name", second}}) ==
           json::object{});
@@ -186,5 +187,5 @@ TEST_CASE("commands that were sent without waiting are done in their order") {
   for (const auto id : {stop, start, remove})
     CHECK(peer.answer(id).at("result") == json::object{});
   CHECK(peer.answer(late).at("error").at("message") ==
-        "There is no computer called " + name + " on this host");
+        json::value("There is no computer called " + name + " on this host"));
 }

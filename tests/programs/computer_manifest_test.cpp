@@ -106,7 +106,7 @@ TEST_CASE("without bodyMounts a folder is refused, with it folder and mounts are
   const auto made = tests::make_machine(
     peer, "mounts", {{"folder", folder}, {"mounts", json::array{data + ":/data:ro"}}});
   const auto record = tests::inspect(made);
-  CHECK(record.at("Config").at("WorkingDir") == folder);
+  CHECK(record.at("Config").at("WorkingDir") == json::value(folder));
   CHECK(record.at("HostConfig").at("NanoCpus") == 1'000'000'000); // the operator's own
   CHECK(record.at("HostConfig").at("Memory") == 128 << 20);
   const auto in = tests::begin_session(peer, {{"computer", "computer://" + made}});

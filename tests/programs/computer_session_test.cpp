@@ -43,7 +43,7 @@ TEST_CASE("a session that names no machine of this host is refused, and its name
   const auto absent = tests::unique_name("absent");
   const auto session = "ahp-session:/" + tests::unique_name("refused");
   const std::pair<json::value, std::string> wrong[] = {
-    {"computer://" + absent, "There is no computer called " + absent},
+    {json::value("computer://" + absent), "There is no computer called " + absent},
     {"computer://", "computer:// is not a computer URI; a session runs in computer://<id>"},
     {"computer://a/state",
      "computer://a/state is not a computer URI; a session runs in computer://<id>"},
@@ -189,7 +189,7 @@ TEST_CASE("the picker offers this host first, then the machines that run") {
   CHECK(setting.at("computer").at("sessionMutable") == false);
   const auto in = tests::begin_session(peer, in_machine(two));
   const auto state = peer.subscribe(in.uri);
-  CHECK(state.at("config").at("values").at("computer") == "computer://" + two);
+  CHECK(state.at("config").at("values").at("computer") == json::value("computer://" + two));
   CHECK(state.at("config").at("schema").at("properties").at("computer") == setting.at("computer"));
 }
 

@@ -123,9 +123,10 @@ void fake_engine::serve(int fd) {
 bool fake_engine::answer(int fd, const request& what) {
   std::unique_lock held(guard_);
   seen_.push_back(what.method + " " + what.path);
-  const auto last = what.path.rfind('/');
-  const auto id = what.path.substr(std::string("/containers/").size(),
-                                   last - std::min(last, std::string("/containers/").size()));
+  constexpr std::string_view folder = "/containers/";
+  std::string id;
+  if (what.path.rfind(folder, 0) == 0)
+    id = what.path.substr(folder.size(), what.path.find('/', folder.size()) - folder.size());
   if (what.path == "/_ping") {
     respond(fd, 200, "OK", "Api-Version: " + api_ + "\r\nDate: Mon, 30 Nov 2026 17:26:40 GMT\r\n");
   } else if (what.path == "/containers/json") {
