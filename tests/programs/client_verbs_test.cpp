@@ -68,6 +68,7 @@ TEST_CASE("wrong words end with 2 and name the verb's help") {
     {"session", "show"},
     {"computer", "create"},
     {"computer", "list", "more"},
+    {"computer", "list", "--image", "x"},
     {"computer", "list", "--json", "--quiet"},
     {"computer", "fly", "box"},
     {"session", "list", "--token", "a", "--token-file", "b"},

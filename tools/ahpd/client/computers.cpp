@@ -18,6 +18,9 @@ namespace {
 constexpr std::size_t manifest_depth = 32;
 const std::string channel{ahp::computers_uri};
 
+const std::vector<flag> create_flags{{"--image", true},   {"--cpus", true},   {"--memory", true},
+                                     {"--workdir", true}, {"--folder", true}, {"--manifest", true}};
+
 json::value read_leaf(hub_link& link, const std::string& name, const std::string& leaf) {
   const auto read = link.request("resourceRead", {{"channel", "ahp-root://"},
                                                   {"uri", "computer://" + name + "/" + leaf},
@@ -172,21 +175,17 @@ int stats(const words& given, hub_link& link) {
 } // namespace
 
 int computer_verb(const std::vector<std::string>& args) {
-  const bool creates = !args.empty() && args[0] == "create";
-  const auto given = parse_words(creates ? "computer create" : "computer", args,
-                                 creates ? std::vector<flag>{{"--image", true},
-                                                             {"--cpus", true},
-                                                             {"--memory", true},
-                                                             {"--workdir", true},
-                                                             {"--folder", true},
-                                                             {"--manifest", true}}
-                                         : std::vector<flag>{});
+  const auto given = parse_words("computer", args, create_flags);
   const std::string what = given.rest.empty() ? "" : given.rest[0];
   const auto count = given.rest.size();
   const bool many = what == "start" || what == "stop" || what == "restart" || what == "rm";
   const bool one = what == "create" || what == "show" || what == "stats";
   if (what != "list" && !many && !one)
     wrong_words(given, "say `list`, `create`, `show`, `stats`, `start`, `stop`, `restart` or `rm`");
+  if (what != "create")
+    for (const auto& f : create_flags)
+      if (given.has(f.name))
+        wrong_words(given, "`" + std::string(f.name) + "` is for `create`");
   if (what == "list" && count != 1)
     wrong_words(given, "`list` takes no more words");
   if (one && count != 2)
