@@ -25,13 +25,9 @@ using core::now_ms;
 using core::random_id;
 using ended_atom = caf::atom_constant<caf::atom("ended")>;
 using go_on_atom = caf::atom_constant<caf::atom("go on")>;
-using leftovers_atom = caf::atom_constant<caf::atom("leftovers")>;
 
 /// A machine answers where its programs run from what is known; a minute is a hang.
 constexpr std::chrono::seconds place_limit{60};
-
-/// A cancelled turn's program has ended, and what it left behind had its grace by then.
-constexpr std::chrono::seconds leftovers_limit{5};
 
 /// Turns kept in memory while nobody follows the chat; older ones are fetched when asked for.
 constexpr std::size_t turns_kept = 200;
@@ -127,32 +123,14 @@ void trim(self_ptr self) {
   st.doc->state.as_object()["turnsNextCursor"] = cursor_before(st.turn_ordinals.front());
 }
 
-void forget_run(const services& host, const std::string& marker) {
-  caf::anon_send(host.store->get(),
-                 make_store_job([marker](config::store& db) { db.remove_run(marker); }));
-}
-
-/// What still runs of a cancelled turn is killed; until then the store knows of it.
-void sweep_leftovers(self_ptr self, const std::string& marker) {
+/// The programs of a turn are gone: forget what would have to be killed, and go on.
+void programs_gone(self_ptr self) {
   auto& st = self->state;
-  if (!st.start.where.machine.empty())
-    return self->send(st.host->machines->get(), sweep_machine{st.start.where.machine, marker});
-  st.host->this_host->sweep({marker}, [host = st.host, marker](std::size_t, const std::string& why) {
-    if (!why.empty())
-      return core::log::warning("could not sweep a cancelled turn", {{"why", why}});
-    forget_run(*host, marker);
-  });
-}
-
-/// The program of a turn has ended: go on. What a killed one left behind may still be ending.
-void program_gone(self_ptr self, bool killed) {
-  auto& st = self->state;
-  if (killed)
-    self->delayed_send(self, leftovers_limit, leftovers_atom::value, st.running->marker);
-  else
-    forget_run(*st.host, st.running->marker);
+  const auto marker = st.running->marker;
   st.running.reset();
   --st.host->metrics.turns_running;
+  write_later(self, st.host->store->get(),
+              [marker](config::store& db) { db.remove_run(marker); });
   auto waiting = std::move(st.deferred);
   st.deferred.clear();
   for (auto& a : waiting)
@@ -197,11 +175,11 @@ std::int64_t duration_of(const chat_state& st) {
 void on_ended(self_ptr self, const std::string& error_type, const std::string& message) {
   auto& st = self->state;
   if (st.running->ended)
-    return program_gone(self, true);
+    return programs_gone(self);
   const auto& id = st.running->turn_id;
   auto ending = error_type.empty() ? ahp::build::turn_complete(id, duration_of(st))
                                    : ahp::build::chat_error(id, duration_of(st), error_type, message);
-  end_turn(self, std::move(ending), std::nullopt, [self] { program_gone(self, false); });
+  end_turn(self, std::move(ending), std::nullopt, [self] { programs_gone(self); });
 }
 
 /// The agent's actor died. What it had started is found by its marker; then the turn ends.
@@ -496,7 +474,6 @@ caf::behavior chat_actor(caf::stateful_actor<chat_state>* self, services_ptr hos
         on_ended(self, end.error_type, end.error_message);
     },
     [self](go_on_atom) { start_queued(self); },
-    [self](leftovers_atom, const std::string& marker) { sweep_leftovers(self, marker); },
     [self](ended_atom) {
       if (self->state.running)
         on_ended(self, "agentLost", "The agent stopped unexpectedly while this turn ran");

@@ -27,8 +27,7 @@ struct begin_turn {
   std::string directory; ///< there; empty: the place's own
 };
 
-/// Ends the running turn early: everything it started is killed. `turn_ended` follows when its program
-/// has ended; what that left behind may still be in its grace.
+/// Ends the running turn early: everything it started is killed, then `turn_ended` follows.
 struct cancel_turn {};
 
 /// One step of the running turn, from the agent to its chat: a chat action without an ending.
@@ -37,7 +36,7 @@ struct turn_step {
   json::shared action;
 };
 
-/// The turn is over and its program has ended; the agent takes the next.
+/// The turn is over and nothing of it runs any more; the agent takes the next.
 struct turn_ended {
   std::string turn_id;
   std::string error_type; ///< empty: the turn is complete
