@@ -10,14 +10,22 @@ namespace ahpd::core {
 
 // ---- outbox -------------------------------------------------------------------------------------
 
-outbox::outbox(std::shared_ptr<transport::websocket> socket) : socket_(std::move(socket)) {}
+outbox::outbox(std::shared_ptr<transport::websocket> socket,
+               std::function<void(const std::string&)> tap)
+  : socket_(std::move(socket)), tap_(std::move(tap)) {}
+
+void outbox::send(transport::websocket& socket, transport::frame frame) {
+  if (tap_)
+    tap_(*frame);
+  socket.send(std::move(frame));
+}
 
 void outbox::push(transport::frame frame) {
   std::lock_guard lock(guard_);
   if (holds_ > 0)
     held_.push_back(std::move(frame));
   else if (auto socket = socket_.lock())
-    socket->send(std::move(frame));
+    send(*socket, std::move(frame));
 }
 
 void outbox::hold() {
@@ -32,9 +40,9 @@ void outbox::release(transport::frame answer) {
     return;
   if (auto socket = socket_.lock()) {
     for (auto& frame : answers_)
-      socket->send(std::move(frame));
+      send(*socket, std::move(frame));
     for (auto& frame : held_)
-      socket->send(std::move(frame));
+      send(*socket, std::move(frame));
   }
   answers_.clear();
   held_.clear();

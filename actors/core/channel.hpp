@@ -23,7 +23,9 @@ namespace ahpd::core {
 /// answer waits behind it.
 class outbox {
 public:
-  explicit outbox(std::shared_ptr<transport::websocket> socket);
+  /// `tap` hears every frame on its way to the socket; it may be empty.
+  explicit outbox(std::shared_ptr<transport::websocket> socket,
+                  std::function<void(const std::string&)> tap = {});
 
   /// What its peer speaks; set once, when the version is negotiated.
   ahp::dialect speaks() const { return speaks_; }
@@ -40,7 +42,10 @@ public:
   void close(std::uint16_t code, std::string_view why);
 
 private:
+  void send(transport::websocket& socket, transport::frame frame);
+
   std::weak_ptr<transport::websocket> socket_;
+  std::function<void(const std::string&)> tap_;
   std::atomic<ahp::dialect> speaks_{ahp::dialect::v1_0};
   std::mutex guard_;
   unsigned holds_ = 0;

@@ -41,10 +41,22 @@ caf::error no_resource(const std::string& uri) {
   return core::refusal(ahp::not_found, "No computer resource at " + uri);
 }
 
+caf::error no_computer_uri(const std::string& uri) {
+  return core::refusal(ahp::permission_denied, uri + " is not a computer: URI");
+}
+
+std::optional<caf::error> other_runtime(const std::string& id) {
+  const auto dot = id.find('.');
+  if (dot == 0 || dot == std::string::npos)
+    return std::nullopt;
+  return core::refusal(jsonrpc::invalid_params, id + " names a machine on the " + id.substr(0, dot)
+                                                  + " runtime, and this host serves docker");
+}
+
 std::variant<ahp::computer_uri, caf::error> write_target(const std::string& uri) {
   const auto target = ahp::parse_computer_uri(uri);
   if (!target)
-    return core::refusal(ahp::permission_denied, uri + " is not a computer: URI");
+    return no_computer_uri(uri);
   if (target->name.empty())
     return core::refusal(jsonrpc::invalid_params,
                          uri + " is not a name for a new computer; write to computer://<name>");
@@ -58,7 +70,7 @@ std::variant<ahp::computer_uri, caf::error> write_target(const std::string& uri)
 std::variant<ahp::computer_uri, caf::error> read_target(const std::string& uri) {
   const auto target = ahp::parse_computer_uri(uri);
   if (!target)
-    return core::refusal(ahp::permission_denied, uri + " is not a computer: URI");
+    return no_computer_uri(uri);
   if (target->name.empty())
     return no_resource(uri);
   if (target->leaf.empty())
@@ -97,6 +109,13 @@ json::value text_resource(const std::string& text, std::string_view content_type
 
 json::value json_resource(const json::value& document) {
   return text_resource(json::pretty(document) + "\n", "application/json");
+}
+
+json::value root_entries(const json::array& records) {
+  json::array entries;
+  for (const auto& record : records)
+    entries.push_back({{"name", record.at("id")}, {"type", "directory"}});
+  return {{"entries", std::move(entries)}};
 }
 
 json::value machine_entries() {

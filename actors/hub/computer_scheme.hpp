@@ -26,14 +26,22 @@ bool is_leaf(std::string_view leaf);
 /// -32008 `No computer resource at <uri>`.
 caf::error no_resource(const std::string& uri);
 
+/// -32009 `<uri> is not a computer: URI`.
+caf::error no_computer_uri(const std::string& uri);
+
+/// The refusal of a verb on a machine of a runtime that this host does not serve: `<runtime>.<name>`.
+std::optional<caf::error> other_runtime(const std::string& id);
+
 /// What a body written to `state` asks for: running, stopped, restarted or suspended, trimmed and
 /// case-blind.
 std::optional<machine_verb> state_verb(const std::string& body);
 caf::error bad_state_word(const std::string& body);
 
-/// Results of `resourceRead`, `resourceList` of one machine, and `resourceResolve`.
+/// Results of `resourceRead`, of `resourceList` of the root and of one machine, and of
+/// `resourceResolve`.
 json::value text_resource(const std::string& text, std::string_view content_type);
 json::value json_resource(const json::value& document);
+json::value root_entries(const json::array& records);
 json::value machine_entries();
 json::value resolved(const std::string& uri, std::string_view type, const std::string& created,
                      std::optional<std::size_t> size);

@@ -318,11 +318,16 @@ caf::behavior connection_actor(caf::stateful_actor<connection_state>* self, serv
   auto& st = self->state;
   st.host = std::move(host);
   st.socket = socket;
-  st.box = std::make_shared<core::outbox>(std::move(socket));
   ++st.host->metrics.connections;
-  ++st.host->metrics.connections_total;
+  const std::uint64_t number = ++st.host->metrics.connections_total;
+  std::function<void(const std::string&)> tap;
+  if (const auto wire = st.host->wire)
+    tap = [wire, number](const std::string& frame) { wire->out(number, frame); };
+  st.box = std::make_shared<core::outbox>(std::move(socket), std::move(tap));
   return {
-    [self](const frame_in& frame) {
+    [self, number](const frame_in& frame) {
+      if (const auto& wire = self->state.host->wire)
+        wire->in(number, *frame.text);
       on_frame(self, *frame.text);
       grant(self);
     },

@@ -4,14 +4,12 @@
 #include "actors/core/log.hpp"
 #include "actors/core/run_here.hpp"
 #include "actors/hub/computer_scheme.hpp"
+#include "actors/hub/machine_watch.hpp"
 #include "actors/hub/store_actor.hpp"
-#include "protocol/ahp/builders.hpp"
 #include "protocol/ahp/codes.hpp"
 #include "protocol/ahp/uris.hpp"
 
 #include <caf/all.hpp>
-
-#include <algorithm>
 
 namespace ahpd::hub {
 
@@ -20,7 +18,6 @@ namespace {
 using self_ptr = caf::stateful_actor<machines_state>*;
 using pass_atom = caf::atom_constant<caf::atom("pass")>;
 using runtimes::machine_record;
-namespace build = ahp::build;
 
 /// The safety net under the events (seed "The channel and its commands").
 constexpr std::chrono::seconds pass_every{300};
@@ -33,172 +30,43 @@ constexpr std::chrono::seconds make_limit{3'600};
 
 runtimes::runtime& docker_of(self_ptr self) { return *self->state.host->computers->docker; }
 
-json::value shown(const machine_record& r) {
-  json::object record;
-  if (!r.state.empty())
-    record["state"] = r.state;
-  record["status"] = *r.status;
-  return record;
-}
-
-const json::value* listed(const machines_state& st, const std::string& id) {
-  for (const auto& row : st.doc->state.at("records").get_array())
-    if (json::string_member(row, "id") == id)
-      return &row;
-  return nullptr;
-}
-
-void publish(self_ptr self, json::value action) {
-  auto& st = self->state;
-  st.host->order->publish(*st.doc, std::move(action));
-  ++st.host->metrics.actions_total;
-  st.host->metrics.machines
-    = static_cast<std::int64_t>(st.doc->state.at("records").get_array().size());
-}
-
-void sweep(self_ptr self, const std::string& id);
-
-void show(self_ptr self, const machine_record& r) {
-  auto& st = self->state;
-  auto record = shown(r);
-  const auto* before = listed(st, r.id);
-  if (!before)
-    publish(self, build::computer_added(r.id, std::move(record)));
-  else if (before->at("record") != record)
-    publish(self, build::computer_changed(r.id, std::move(record)));
-  if (r.state == "running")
-    sweep(self, r.id);
-}
-
-void show_gone(self_ptr self, const std::string& id) {
-  auto& st = self->state;
-  if (listed(st, id))
-    publish(self, build::computer_removed(id));
-  st.to_sweep.erase(id); // nothing runs in a machine that is gone
-  if (const auto i = st.machines.find(id); i != st.machines.end()) {
-    self->demonitor(i->second.address());
-    self->send_exit(i->second, caf::exit_reason::user_shutdown);
-    st.machines.erase(i);
-  }
-}
-
-/// Reads one machine's record again and shows what changed. Changes that come meanwhile are one more
-/// reading, not one each.
-void look(self_ptr self, const std::string& id) {
-  auto& st = self->state;
-  if (!st.looking.insert(id).second) {
-    st.look_again.insert(id);
-    return;
-  }
-  docker_of(self).inspect(
-    id, core::back_to<runtimes::outcome<machine_record>>(self, [self, id](auto outcome) {
-      auto& now = self->state;
-      now.looking.erase(id);
-      if (const auto* record = std::get_if<machine_record>(&outcome))
-        show(self, *record);
-      else if (std::get<runtimes::refusal>(outcome).what == runtimes::fault::not_there)
-        show_gone(self, id);
-      if (now.look_again.erase(id))
-        look(self, id);
-    }));
-}
-
-/// Reads all machines. A listing that fails keeps what was listed last.
-void look_at_all(self_ptr self) {
-  docker_of(self).list(
-    core::back_to<runtimes::outcome<std::vector<machine_record>>>(self, [self](auto outcome) {
-      auto& st = self->state;
-      if (const auto* why = std::get_if<runtimes::refusal>(&outcome)) {
-        const auto kept = st.doc->state.at("records").get_array().size();
-        return core::log::warning("Could not list the docker machines, so the "
-                                    + std::to_string(kept) + " it last listed are kept: "
-                                    + why->sentence);
-      }
-      std::set<std::string> there;
-      for (const auto& record : std::get<0>(outcome)) {
-        there.insert(record.id);
-        show(self, record);
-      }
-      std::vector<std::string> gone;
-      for (const auto& row : st.doc->state.at("records").get_array())
-        if (const auto id = std::string(row.at("id").get_string()); !there.count(id))
-          gone.push_back(id);
-      for (const auto& id : gone)
-        show_gone(self, id);
-      // Runs to be swept in machines that are gone need no sweep.
-      for (auto i = st.to_sweep.begin(); i != st.to_sweep.end();) {
-        const auto id = i->first;
-        const auto marker = i->second;
-        i = there.count(id) ? std::next(i) : st.to_sweep.erase(i);
-        if (!there.count(id))
-          write_later(self, st.host->store->get(),
-                      [marker](config::store& db) { db.remove_run(marker); });
-      }
-    }));
-}
-
-/// Kills what an earlier hub, or a lost agent, left running in a machine that can be asked now.
-void sweep(self_ptr self, const std::string& id) {
-  auto& st = self->state;
-  std::vector<std::string> markers;
-  for (auto [i, end] = st.to_sweep.equal_range(id); i != end; ++i)
-    markers.push_back(i->second);
-  if (markers.empty())
-    return;
-  st.to_sweep.erase(id);
-  const auto again = [self, id](const std::vector<std::string>& left, const std::string& why) {
-    core::log::warning("could not sweep a machine", {{"computer", id}, {"why", why}});
-    for (const auto& marker : left)
-      self->state.to_sweep.emplace(id, marker);
-  };
-  auto report = core::back_to<std::pair<std::size_t, std::string>>(
-    self, [self, id, markers, again](const std::pair<std::size_t, std::string>& got) {
-      if (!got.second.empty())
-        return again(markers, got.second);
-      core::log::info("swept a machine",
-                      {{"computer", id}, {"killed", std::to_string(got.first)}});
-      write_later(self, self->state.host->store->get(), [markers](config::store& db) {
-        for (const auto& marker : markers)
-          db.remove_run(marker);
-      });
-    });
-  docker_of(self).inside(id)->sweep(markers, [report](std::size_t killed, std::string why) {
-    report({killed, std::move(why)});
-  });
-}
-
-void watch(self_ptr self) {
-  const auto me = caf::actor_cast<caf::actor>(self);
-  docker_of(self).watch(
-    core::back_to<runtimes::machine_event>(self,
-                                           [self](const auto& event) { look(self, event.id); }),
-    [me] { caf::anon_send(me, pass_atom::value, false); },
-    [](const std::string& why) { core::log::warning("docker events lost", {{"why", why}}); });
-}
-
+/// The machine's actor, which lives as long as verbs wait for it.
 caf::actor machine(self_ptr self, const std::string& id) {
   auto& st = self->state;
-  auto& actor = st.machines[id];
-  if (!actor) {
-    actor = self->system().spawn(machine_actor, st.host->computers->docker, id);
-    self->monitor(actor);
+  auto& known = st.machines[id];
+  if (!known.actor) {
+    known.actor = self->system().spawn(machine_actor, st.host->computers->docker, id);
+    self->monitor(known.actor);
   }
-  return actor;
+  ++known.verbs;
+  return known.actor;
+}
+
+void verb_over(self_ptr self, const std::string& id, const caf::actor& actor) {
+  auto& st = self->state;
+  const auto known = st.machines.find(id);
+  if (known == st.machines.end() || known->second.actor != actor || --known->second.verbs > 0)
+    return;
+  self->demonitor(actor.address());
+  self->send_exit(actor, caf::exit_reason::user_shutdown);
+  st.machines.erase(known);
 }
 
 void do_to(self_ptr self, const std::string& id, machine_verb verb, caf::response_promise promise) {
-  self->request(machine(self, id), verb_limit, do_verb{verb})
+  if (const auto why = other_runtime(id))
+    return promise.deliver(*why);
+  const auto actor = machine(self, id);
+  self->request(actor, verb_limit, do_verb{verb})
     .then(
-      [self, id, verb, promise]() mutable {
-        if (verb == machine_verb::remove)
-          write_later(self, self->state.host->store->get(),
-                      [id](config::store& db) { db.remove_machine(id); });
+      [self, id, actor, promise]() mutable {
         promise.deliver(caf::unit);
         look(self, id);
+        verb_over(self, id, actor);
       },
-      [self, id, promise](caf::error& why) mutable {
+      [self, id, actor, promise](caf::error& why) mutable {
         promise.deliver(std::move(why));
         look(self, id);
+        verb_over(self, id, actor);
       });
 }
 
@@ -300,24 +168,26 @@ void read(self_ptr self, const read_computer& what, caf::response_promise promis
 }
 
 void list(self_ptr self, const list_computer& what, caf::response_promise promise) {
-  auto& st = self->state;
   const auto uri = ahp::parse_computer_uri(what.uri);
-  if (!uri || !uri->leaf.empty())
+  if (!uri)
+    return promise.deliver(no_computer_uri(what.uri));
+  if (!uri->leaf.empty())
     return promise.deliver(no_resource(what.uri));
   if (!uri->name.empty())
     return with_record(self, uri->name, promise, no_resource(what.uri),
                        [promise](const machine_record&) mutable {
                          promise.deliver(share(machine_entries()));
                        });
-  json::array entries;
-  for (const auto& row : st.doc->state.at("records").get_array())
-    entries.push_back({{"name", row.at("id")}, {"type", "directory"}});
-  promise.deliver(share({{"entries", std::move(entries)}}));
+  look_at_all(self, [self, promise]() mutable {
+    promise.deliver(share(root_entries(self->state.doc->state.at("records").get_array())));
+  });
 }
 
 void resolve(self_ptr self, const resolve_computer& what, caf::response_promise promise) {
   const auto uri = ahp::parse_computer_uri(what.uri);
-  if (!uri || (!uri->leaf.empty() && !is_leaf(uri->leaf)))
+  if (!uri)
+    return promise.deliver(no_computer_uri(what.uri));
+  if (!uri->leaf.empty() && !is_leaf(uri->leaf))
     return promise.deliver(no_resource(what.uri));
   if (uri->name.empty())
     return promise.deliver(share(resolved(what.uri, "directory", "1970-01-01T00:00:00.000Z", {})));
@@ -373,8 +243,8 @@ caf::behavior nothing_served() {
 machines_state::~machines_state() {
   if (queue)
     caf::anon_send_exit(queue, caf::exit_reason::user_shutdown);
-  for (auto& [id, actor] : machines)
-    caf::anon_send_exit(actor, caf::exit_reason::user_shutdown);
+  for (auto& [id, known] : machines)
+    caf::anon_send_exit(known.actor, caf::exit_reason::user_shutdown);
 }
 
 caf::behavior machines_actor(caf::stateful_actor<machines_state>* self, services_ptr host) {
@@ -398,13 +268,13 @@ caf::behavior machines_actor(caf::stateful_actor<machines_state>* self, services
       return;
     }
     for (auto i = now.machines.begin(); i != now.machines.end(); ++i)
-      if (i->second.address() == msg.source) {
+      if (i->second.actor.address() == msg.source) {
         now.machines.erase(i); // the next verb spawns another
         return;
       }
   });
   watch(self);
-  self->send(self, pass_atom::value, true);
+  self->send(self, pass_atom::value);
   const auto promised = [self](auto work) {
     auto promise = self->make_response_promise();
     work(promise);
@@ -413,10 +283,9 @@ caf::behavior machines_actor(caf::stateful_actor<machines_state>* self, services
   return {
     core::take_run_here(),
     [](const core::are_you_up&) { return caf::unit; },
-    [self](pass_atom, bool again) {
-      look_at_all(self);
-      if (again)
-        self->delayed_send(self, pass_every, pass_atom::value, true);
+    [self](pass_atom) {
+      look_at_all(self, [] {});
+      self->delayed_send(self, pass_every, pass_atom::value);
     },
     [self](const core::follow& f) {
       auto shot = self->state.host->order->follow(*self->state.doc, f.box, f.spelling);
@@ -446,8 +315,12 @@ caf::behavior machines_actor(caf::stateful_actor<machines_state>* self, services
         do_to(self, uri->name, machine_verb::remove, p);
       });
     },
-    [self](const pick_computer& w) {
-      return share(picker_rows(self->state.doc->state.at("records").get_array(), w.query));
+    [=](const pick_computer& w) {
+      return promised([&](caf::response_promise p) {
+        look_at_all(self, [self, query = w.query, p]() mutable {
+          p.deliver(share(picker_rows(self->state.doc->state.at("records").get_array(), query)));
+        });
+      });
     },
   };
 }

@@ -7,6 +7,7 @@
 #include <caf/behavior.hpp>
 #include <caf/stateful_actor.hpp>
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <set>
@@ -69,12 +70,20 @@ struct pick_computer {
 struct machines_state {
   static inline const char* name = "machines";
 
+  struct known_machine {
+    caf::actor actor;
+    std::size_t verbs = 0; ///< that it was asked for and did not answer yet
+  };
+
   services_ptr host;
   std::shared_ptr<core::channel> doc; ///< x-ahpd-computers://
   caf::actor queue; ///< of the one Docker
-  std::map<std::string, caf::actor> machines; ///< by id, for verbs
+  std::map<std::string, known_machine> machines; ///< by id, while a verb is under way
   std::set<std::string> looking; ///< ids whose record is being read
   std::set<std::string> look_again; ///< of those, which changed meanwhile
+  bool listing = false; ///< all records are being read
+  std::set<std::string> looked; ///< ids whose record was read since that began
+  std::vector<std::function<void()>> after_listing; ///< who waits for the next one
   std::multimap<std::string, std::string> to_sweep; ///< machine id -> marker, until it was done
 
   machines_state() = default;

@@ -2,6 +2,7 @@
 
 #include "actors/core/directory.hpp"
 #include "actors/core/metrics.hpp"
+#include "actors/core/wire_log.hpp"
 #include "actors/hub/engine.hpp"
 #include "runtimes/docker/manifest.hpp"
 #include "runtimes/runtime.hpp"
@@ -34,6 +35,7 @@ struct services {
   std::shared_ptr<core::sequencer> order;
   core::directory channels;
   core::metrics metrics;
+  std::shared_ptr<core::wire_log> wire; ///< null: frames are not logged
 
   std::shared_ptr<core::address> store = std::make_shared<core::address>();
   std::shared_ptr<core::address> catalogue = std::make_shared<core::address>();

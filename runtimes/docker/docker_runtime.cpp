@@ -50,11 +50,8 @@ public:
   }
 
   void suspend(std::string id, done<nothing> answer) override {
-    asio::post(engine_->strand(), [id = std::move(id), answer = std::move(answer)] {
-      answer(refusal{
-        fault::unsupported,
-        id + " is a Docker container, which is running or stopped and cannot be suspended"});
-    });
+    run([machines = machines_, id = std::move(id)] { return suspended(machines, id); },
+        std::move(answer));
   }
 
   void remove(std::string id, done<nothing> answer) override {
@@ -77,8 +74,12 @@ public:
     heard.on_event = [host = host_, on_event = std::move(on_event)](const docker::event& what) {
       const auto of = what.attributes.find("ahpd.host");
       const bool ours = of == what.attributes.end() || of->second == host;
-      if (ours && what.action != "exec_die")
-        on_event({what.name, what.action});
+      if (!ours || what.action == "exec_die")
+        return;
+      on_event({what.name, what.action});
+      // A machine under its new name is another machine, and the one of the old name is gone.
+      if (const auto old = what.attributes.find("oldName"); old != what.attributes.end())
+        on_event({old->second.substr(old->second.starts_with('/') ? 1 : 0), what.action});
     };
     heard.on_gap = std::move(on_gap);
     heard.on_lost = std::move(on_lost);
@@ -94,6 +95,16 @@ private:
     if (auto* no = std::get_if<refusal>(&found))
       co_return std::move(*no);
     co_return std::move(std::get<found_machine>(found).record);
+  }
+
+  static asio::awaitable<outcome<nothing>> suspended(std::shared_ptr<docker_machines> machines,
+                                                     std::string id) {
+    const auto found = co_await machines->find(id);
+    if (const auto* no = std::get_if<refusal>(&found))
+      co_return *no;
+    co_return refusal{
+      fault::unsupported,
+      id + " is a Docker container, which is running or stopped and cannot be suspended"};
   }
 
   void change(std::string id, const char* verb, done<nothing> answer) {

@@ -114,8 +114,10 @@ asio::awaitable<answer> docker_engine::ask(engine_request what) {
   if (auto no = co_await ready())
     co_return *no;
   auto result = co_await send(request(what), what.limit);
-  if (!result.response)
+  if (!result.response) {
+    agreed_ = false; // what comes up in its place may be another version
     co_return unreachable(result.failed.text);
+  }
   co_return std::move(*result.response);
 }
 

@@ -192,13 +192,23 @@ asio::awaitable<std::string> launcher::started(std::shared_ptr<exec_run> run) {
   co_return words;
 }
 
+/// Whether the engine knows that the program has ended.
+asio::awaitable<bool> launcher::has_ended(std::string exec_id) {
+  const auto state = co_await inspect(std::move(exec_id));
+  const auto* now = std::get_if<docker::exec_state>(&state);
+  co_return now && !now->running && now->exit_code;
+}
+
 asio::awaitable<exit_status> launcher::end_of(std::shared_ptr<exec_run> run) {
   const auto id = run->exec_id;
   // A program may close its output and run on, and one that has ended may leave a child that holds
   // its output open; the engine then closes the streams a little after it said that the program
   // died.
-  while (!run->stream_ended() && !run->has_died())
+  while (!run->stream_ended() && !run->has_died()) {
     co_await run->changed.wait();
+    if (!run->stream_ended() && !run->has_died() && co_await has_ended(id))
+      break; // events were missed, this program's end among them
+  }
   while (!run->stream_ended() && co_await run->changed.wait_for(closing)) {
   }
   exit_status out;

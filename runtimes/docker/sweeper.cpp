@@ -55,7 +55,12 @@ while [ $quiet -lt 2 ]; do
   done
   if [ $found = 0 ]; then quiet=$((quiet + 1)); else quiet=0; fi
   passes=$((passes + 1))
-  if [ $passes -gt 200 ]; then echo left; break; fi
+  # What a signal ends may be started anew at once, so only a kill goes on until none is left.
+  if [ "$sig" != 9 ]; then
+    if [ $passes -ge 2 ]; then break; fi
+  elif [ $passes -gt 200 ]; then
+    echo left; break
+  fi
 done
 echo "hit $hit"
 for other in $others; do echo "other $other"; done

@@ -33,7 +33,7 @@ using runtimes::output;
 using strand = asio::strand<asio::io_context::executor_type>;
 
 constexpr std::size_t read_size = 64 * 1024;
-constexpr int reads_a_turn = 16; ///< so that a flood leaves its io thread to others
+constexpr int reads_a_turn = 8; ///< so that a flood leaves its io thread to others
 constexpr std::size_t terminal_holds = 1u
                                        << 20; ///< far above what the kernel buffers of a terminal
 

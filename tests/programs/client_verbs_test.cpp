@@ -109,7 +109,9 @@ TEST_CASE("the token opens the door and is never printed") {
   record.connect_url = config::connect_url(record.url, secret);
   config::write_daemon(home.path() + "/ahpd", record);
   std::vector<std::string> words{"session", "list"};
-  SUBCASE("from the running daemon's record") {}
+  SUBCASE("from the running daemon's record, whatever was exported for another hub") {
+    env["AHPD_TOKEN"] = "another";
+  }
   SUBCASE("from a file") {
     words.insert(words.end(), {"--remote", hub.url(), "--token-file", home.path() + "/token"});
   }

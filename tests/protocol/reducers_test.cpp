@@ -264,6 +264,20 @@ TEST_CASE("a tool call's input, owner and intention are refined by the rules of 
          calling(R"({"toolCallId":"k1","status":"streaming","invocationMessage":"soon"})"));
 }
 
+TEST_CASE("a question asked again keeps the answers it has, unless it brings some") {
+  const auto asking = [](std::string_view text, std::string_view answers) {
+    return R"({"status":24,"activeTurn":{"id":"t1","responseParts":[{"kind":"inputRequest","request":{"id":"r","message":")" +
+           std::string(text) + R"(","answers":)" + std::string(answers) + "}}]}}";
+  };
+  const auto before = asking("old", R"({"q":{"state":"skipped"}})");
+  expect(chat, before, {R"({"type":"chat/inputRequested","request":{"id":"r","message":"new"}})"},
+         asking("new", R"({"q":{"state":"skipped"}})"));
+  expect(
+    chat, before,
+    {R"({"type":"chat/inputRequested","request":{"id":"r","message":"new","answers":{"p":{"state":"skipped"}}}})"},
+    asking("new", R"({"p":{"state":"skipped"}})"));
+}
+
 TEST_CASE("a result cannot rewrite the call it belongs to") {
   expect(
     chat, calling(R"({"toolCallId":"k1","status":"running","confirmed":"setting"})"),

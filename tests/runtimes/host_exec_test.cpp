@@ -1,7 +1,11 @@
 #include "tests/runtimes/process_support.hpp"
 #include "tests/support/support.hpp"
 
+#include <boost/asio/post.hpp>
 #include <doctest/doctest.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <csignal>
 #include <filesystem>
@@ -40,6 +44,28 @@ TEST_CASE_FIXTURE(host_fixture, "what is written in the last moment is there at 
     REQUIRE(all.size() == 60007);
     REQUIRE(all.substr(60000) == "the end");
   }
+}
+
+TEST_CASE_FIXTURE(host_fixture, "what the pipe still holds is read before the exit is told") {
+  // A pipe that holds more than is read in a turn, filled while the io thread is held.
+  const tests::scratch folder;
+  const std::string gate = folder.path() + "/gate";
+  REQUIRE(::mkfifo(gate.c_str(), 0600) == 0);
+  const auto run = start(request({"perl", "-e", R"(
+    fcntl(STDOUT, 1031, 1 << 20) or die; # F_SETPIPE_SZ
+    syswrite(STDOUT, sprintf("%08d", $$)); open(my $gate, '<', $ARGV[0]) or die;
+    syswrite(STDOUT, 'x' x 900000) == 900000 or die; syswrite(STDOUT, 'the end');)",
+                                  gate}));
+  const auto pid = static_cast<pid_t>(std::stol(run->wait_output("0")));
+  boost::asio::post(io, [pid, gate] {
+    ::close(::open(gate.c_str(), O_WRONLY));
+    CHECK(tests::gone(pid));
+  });
+  CHECK(run->wait_exit().ok());
+  CHECK(run->err().empty());
+  const std::string all = run->out();
+  REQUIRE(all.size() == 8 + 900'000 + 7);
+  CHECK(all.substr(all.size() - 7) == "the end");
 }
 
 TEST_CASE_FIXTURE(host_fixture, "more output than is kept is read from where it still is") {

@@ -108,9 +108,9 @@ struct fixture {
 
 /// What a server answers to a client's key.
 std::string accept_key(const std::string& key) {
-  const std::string text = key + "258EAFA5-E914-47DA-95CA-C5AB0DC85B11";
+  const std::string both = key + "258EAFA5-E914-47DA-95CA-C5AB0DC85B11";
   unsigned char digest[SHA_DIGEST_LENGTH];
-  SHA1(reinterpret_cast<const unsigned char*>(text.data()), text.size(), digest);
+  SHA1(reinterpret_cast<const unsigned char*>(both.data()), both.size(), digest);
   unsigned char out[32] = {};
   EVP_EncodeBlock(out, digest, sizeof digest);
   return reinterpret_cast<const char*>(out);

@@ -170,6 +170,9 @@ int run_hub(config::run_options options,
                                               config::real_surroundings().environment);
   host->order = hub::open_sequence(*database, host);
   facts.skipped = options.skipped;
+  if (!options.wire.empty())
+    host->wire = std::make_shared<core::wire_log>(options.wire);
+  facts.wire = options.wire;
   load_plugins(options, *host, io, facts);
 
   std::promise<ending> over;

@@ -17,6 +17,9 @@ using std::chrono::milliseconds;
 /// Between SIGTERM and SIGKILL when a turn is cancelled.
 constexpr milliseconds grace{2'000};
 
+/// What a cancelled program left running has so long after the program's own end, then SIGKILL.
+constexpr milliseconds rest_grace{500};
+
 /// How long an agent that was told to end waits for its program's end.
 constexpr std::chrono::seconds leave_limit{5};
 
@@ -42,6 +45,7 @@ struct shell_state {
 
 using self_ptr = caf::stateful_actor<shell_state>*;
 using flush_atom = caf::atom_constant<caf::atom("flush")>;
+using rest_atom = caf::atom_constant<caf::atom("rest")>;
 using leave_atom = caf::atom_constant<caf::atom("leave")>;
 
 constexpr const char* call_id = "command"; ///< a turn has one call; its turn tells it from others
@@ -108,7 +112,9 @@ void on_exit(self_ptr self, const runtimes::exit_status& status) {
                    {"toolCallId", call_of(turn.what.turn_id)},
                    {"result", shell_result(*turn.program, status)}};
   step(self, std::move(done));
-  end(self);
+  if (!turn.cancelled)
+    return end(self);
+  self->delayed_send(self, rest_grace, rest_atom::value, turn.what.turn_id);
 }
 
 void on_started(self_ptr self, const runtimes::exec_result& result) {
@@ -127,6 +133,13 @@ std::function<void(T)> for_this_turn(self_ptr self, Work work) {
     if (self->state.now && self->state.now->what.turn_id == id)
       work(std::move(value));
   });
+}
+
+/// A cancelled turn is over when nothing that it started is left.
+void end_rest(self_ptr self) {
+  const auto& what = self->state.now->what;
+  const auto swept = for_this_turn<bool>(self, [self](bool) { end(self); });
+  what.place->sweep({what.marker}, [swept](std::size_t, const std::string&) { swept(true); });
 }
 
 void begin(self_ptr self, const begin_turn& what) {
@@ -178,6 +191,10 @@ caf::behavior shell_actor(self_ptr self, agent_context context) {
     core::take_run_here(),
     [self](const begin_turn& what) { begin(self, what); },
     [self](const cancel_turn&) { cancel(self); },
+    [self](rest_atom, const std::string& turn) {
+      if (const auto& now = self->state.now; now && now->what.turn_id == turn)
+        end_rest(self);
+    },
     [self](leave_atom) { self->quit(); },
     [self](flush_atom, const std::string& turn) {
       const auto& now = self->state.now;

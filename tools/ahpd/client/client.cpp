@@ -25,7 +25,7 @@ advice advice_for(int code) {
     return {"no such agent", "Leave out --agent to use the hub's first one."};
   case ahp::session_already_exists:
   case ahp::already_exists:
-    return {"it exists already", "Choose another name, or remove what has this one."};
+    return {"it exists already", ""};
   case ahp::turn_in_progress:
     return {"a turn is running", "Wait for its end."};
   case ahp::unsupported_protocol_version:

@@ -39,8 +39,7 @@ std::optional<std::string> given_token(const words& given) {
       wrong_words(given, "`--token` was empty");
     return secret;
   }
-  const char* named = std::getenv("AHPD_TOKEN");
-  return named && *named ? std::optional<std::string>(named) : std::nullopt;
+  return std::nullopt;
 }
 
 /// The daemon that `ahpd start` keeps running here.
@@ -100,6 +99,10 @@ hub_address find_hub(const words& given) {
   auto out = remote ? parse_hub_url(*remote) : local_hub();
   if (token)
     out.token = *token;
+  // What was exported for another hub must not keep a person out of the one that runs here.
+  const char* exported = std::getenv("AHPD_TOKEN");
+  if (out.token.empty() && exported)
+    out.token = exported;
   return out;
 }
 

@@ -17,8 +17,8 @@ struct hub_address {
 };
 
 /// From `--remote`, else from the record of the daemon that runs here. The token is that of
-/// `--token`, `--token-file`, AHPD_TOKEN, the URL's own `tkn` or the record, in this order. Throws
-/// client_failure.
+/// `--token` or `--token-file`, the URL's own `tkn` or the record's, or AHPD_TOKEN, in this order.
+/// Throws client_failure.
 hub_address find_hub(const words& given);
 
 /// Takes a ws, wss, http or https URL apart; a `tkn` in its query becomes the token. Throws
