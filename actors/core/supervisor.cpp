@@ -79,8 +79,12 @@ caf::behavior supervisor(caf::stateful_actor<supervisor_state>* self, std::vecto
     if (i == children.end())
       return;
     i->handle = nullptr;
-    if (self->state.stopping)
+    if (self->state.stopping) {
+      // A socket that is still closing may keep the address past the end of the system, and the
+      // system waits until nobody keeps an actor that has a thread of its own.
+      i->spec.where->set(nullptr);
       return stop_next(self);
+    }
     on_crash(self, static_cast<std::size_t>(i - children.begin()), msg.reason);
   });
   for (std::size_t i = 0; i < st.children.size(); ++i)

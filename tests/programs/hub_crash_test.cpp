@@ -141,3 +141,24 @@ TEST_CASE("queued messages of a hub that was killed run when it is back") {
   CHECK(turns[2].at("message").at("text") == "echo behind it");
   marked.wait_no_programs();
 }
+
+TEST_CASE("what a cancelled turn left behind does not outlive a hub that is killed in its grace") {
+  tests::marked_hub marked;
+  auto& hub = marked.hub;
+  {
+    tests::ahp_peer peer(hub.url());
+    peer.initialize();
+    const auto session = tests::open_session(peer, "ahp-session:/one");
+    peer.dispatch(session.chat,
+                  tests::turn_started("t1", "setsid sh -c \"trap '' TERM; echo up; sleep 1000; "
+                                            "sleep 1000\" & sleep 1000"));
+    peer.wait_action("chat/toolCallContentChanged", session.chat);
+    peer.dispatch(session.chat,
+                  {{"type", "chat/turnCancelled"}, {"turnId", "t1"}, {"duration", 1}});
+    peer.wait_action("chat/turnCancelled", session.chat);
+    hub.kill();
+  }
+  CHECK_FALSE(marked.programs().empty());
+  hub.start();
+  marked.wait_no_programs();
+}
