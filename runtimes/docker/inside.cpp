@@ -87,6 +87,43 @@ private:
   const std::shared_ptr<machine_room> room_;
 };
 
+std::string started_at(const found_machine& in) {
+  const auto* state = json::member(*in.record.status, "State");
+  return std::string(state ? json::string_member(*state, "StartedAt").value_or("") : "");
+}
+
+/// Why a machine is not what a program was started in any more; empty: it is, as far as is known.
+std::string gone_since(const found_machine& before, const outcome<found_machine>& found) {
+  const auto& name = before.facts.name;
+  const auto* now = std::get_if<found_machine>(&found);
+  if (!now && std::get<refusal>(found).what != fault::not_there)
+    return {};
+  if (!now || now->facts.id != before.facts.id)
+    return name + " was removed while it ran";
+  if (!now->facts.running || started_at(*now) != started_at(before))
+    return name + " stopped while it ran";
+  return {};
+}
+
+/// A machine that stops kills what runs in it, which the engine words like any other SIGKILL, and
+/// it may do so a little before it says that the machine stopped.
+asio::awaitable<exit_status> with_cause(std::shared_ptr<machine_room> room, found_machine in,
+                                        exit_status status) {
+  constexpr int killed = 128 + SIGKILL;
+  constexpr int looks = 5;
+  if (status.lost.empty() && status.code != killed)
+    co_return status;
+  wake never(room->engine->strand());
+  for (int look = 0; look < looks; ++look) {
+    if (look > 0)
+      co_await never.wait_for(std::chrono::milliseconds(100));
+    auto why = gone_since(in, co_await room->machines->find(in.facts.name));
+    if (!why.empty())
+      co_return exit_status{{}, {}, std::move(why)};
+  }
+  co_return status;
+}
+
 /// One program from its start to its end.
 asio::awaitable<void> run_program(std::shared_ptr<machine_room> room, std::string id,
                                   exec_request what, exec_events events,
@@ -97,15 +134,15 @@ asio::awaitable<void> run_program(std::shared_ptr<machine_room> room, std::strin
     co_return;
   }
   auto marker = what.marker.empty() ? fresh_marker() : what.marker;
-  const auto begun =
-    co_await room->programs->launch(std::move(std::get<found_machine>(found)), std::move(what),
-                                    std::move(marker), std::make_shared<room_controls>(room));
+  const auto& in = std::get<found_machine>(found);
+  const auto begun = co_await room->programs->launch(in, std::move(what), std::move(marker),
+                                                     std::make_shared<room_controls>(room));
   done({begun.run, begun.refused});
   if (!begun.run)
     co_return;
   begun.run->open(std::move(events));
   auto status = co_await room->programs->end_of(begun.run);
-  begun.run->finish(std::move(status));
+  begun.run->finish(co_await with_cause(room, in, std::move(status)));
 }
 
 asio::awaitable<void> sweep_machine(std::shared_ptr<machine_room> room, std::string id,

@@ -44,6 +44,7 @@ TEST_CASE("a pull's progress reaches whoever asked for it, only forwards") {
   auto params = tests::write_params("computer://pulled", R"({"image": "debian:e2e"})");
   params["progressToken"] = "mine";
   const auto made = asker.begin("resourceWrite", params);
+  asker.request("ping"); // the peer sends while it waits for something
 
   const auto layer = [&](const char* id, const char* status, int current, int total) {
     json::object line{{"status", status}, {"id", id}};
@@ -89,6 +90,7 @@ TEST_CASE("a pull that fails gives the engine's words, and makes nothing") {
   tests::ahp_peer peer(hub.url());
   peer.initialize();
   const auto made = peer.begin("resourceWrite", tests::write_params("computer://pulled", "{}"));
+  peer.request("ping"); // the peer sends while it waits for something
   engine.say({{"status", "Pulling from library/debian"}, {"id", "bookworm-slim"}});
   engine.say({{"errorDetail", {{"message", "toomanyrequests: later, please"}}},
               {"error", "toomanyrequests: later, please"}});

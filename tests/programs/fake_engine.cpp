@@ -164,8 +164,12 @@ bool fake_engine::answer(int fd, const request& what) {
 
 int fake_engine::wait_puller() {
   std::unique_lock held(guard_);
-  REQUIRE_MESSAGE(changed_.wait_for(held, std::chrono::seconds(60), [&] { return puller_ >= 0; }),
-                  "somebody pulls in time");
+  const bool pulls =
+    changed_.wait_for(held, std::chrono::seconds(60), [&] { return puller_ >= 0; });
+  std::string all;
+  for (const auto& one : seen_)
+    all += "\n  " + one;
+  REQUIRE_MESSAGE(pulls, "nobody pulls; what was asked:" << all);
   return puller_;
 }
 
