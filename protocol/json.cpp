@@ -55,8 +55,8 @@ std::optional<value> parse_text(std::string_view text, std::size_t max_depth, st
   if (!ec)
     return v;
   error = ec == make_error_code(boost::json::error::too_deep)
-    ? "nested deeper than " + std::to_string(max_depth) + " levels"
-    : ec.message();
+            ? "nested deeper than " + std::to_string(max_depth) + " levels"
+            : ec.message();
   return std::nullopt;
 }
 

@@ -19,7 +19,8 @@ using shared = std::shared_ptr<const value>;
 /// a second document or is not JSON gives nothing and says why in `error`.
 std::optional<value> parse_text(std::string_view text, std::size_t max_depth, std::string& error);
 
-/// The member `key` of an object, or null when `v` is no object, lacks it, or holds JSON null there.
+/// The member `key` of an object, or null when `v` is no object, lacks it, or holds JSON null
+/// there.
 const value* member(const value& v, std::string_view key);
 value* member(value& v, std::string_view key);
 

@@ -6,7 +6,9 @@ namespace ahpd::utf8 {
 
 namespace {
 
-bool continues(char c) { return (static_cast<unsigned char>(c) & 0xC0) == 0x80; }
+bool continues(char c) {
+  return (static_cast<unsigned char>(c) & 0xC0) == 0x80;
+}
 
 /// Length of the character that `lead` begins; 0 for a byte that begins none.
 std::size_t length(unsigned char lead) {

@@ -12,7 +12,7 @@ namespace ahpd::core {
 
 outbox::outbox(std::shared_ptr<transport::websocket> socket,
                std::function<void(const std::string&)> tap)
-  : socket_(std::move(socket)), tap_(std::move(tap)) {}
+    : socket_(std::move(socket)), tap_(std::move(tap)) {}
 
 void outbox::send(transport::websocket& socket, transport::frame frame) {
   if (tap_)
@@ -57,11 +57,13 @@ void outbox::close(std::uint16_t code, std::string_view why) {
 
 namespace {
 
-std::string quoted(std::string_view text) { return json::serialize(json::string(text)); }
+std::string quoted(std::string_view text) {
+  return json::serialize(json::string(text));
+}
 
 std::string origin_text(const action_origin& origin) {
-  return ",\"origin\":{\"clientId\":" + quoted(origin.client_id)
-    + ",\"clientSeq\":" + std::to_string(origin.client_seq) + '}';
+  return ",\"origin\":{\"clientId\":" + quoted(origin.client_id) +
+         ",\"clientSeq\":" + std::to_string(origin.client_seq) + '}';
 }
 
 /// The frame of an `action` notification, put together from parts that are serialised once.
@@ -86,7 +88,7 @@ constexpr std::size_t dialects = 2;
 
 sequencer::sequencer(std::uint64_t start, std::uint64_t reserved,
                      std::function<void(std::uint64_t)> reserve)
-  : current_(start), reserved_(reserved), reserve_(std::move(reserve)) {}
+    : current_(start), reserved_(reserved), reserve_(std::move(reserve)) {}
 
 std::uint64_t sequencer::current() const {
   std::lock_guard lock(guard_);
@@ -112,7 +114,8 @@ std::uint64_t sequencer::announce(channel& where, json::value action,
 
   std::unique_lock lock(guard_);
   if (current_ >= reserved_)
-    throw std::runtime_error("the reserved sequence numbers are used up and the store does not answer");
+    throw std::runtime_error(
+      "the reserved sequence numbers are used up and the store does not answer");
   const auto seq = ++current_;
   // One text for each dialect and one frame for each spelling in use; nearly always one of both.
   std::array<std::optional<std::string>, dialects> texts;
@@ -170,8 +173,8 @@ snapshot sequencer::follow(channel& where, std::shared_ptr<outbox> box, std::str
   }
   std::lock_guard lock(guard_);
   auto& list = where.followers_;
-  const auto known
-    = std::find_if(list.begin(), list.end(), [&](const auto& f) { return f.box == box; });
+  const auto known =
+    std::find_if(list.begin(), list.end(), [&](const auto& f) { return f.box == box; });
   if (known != list.end())
     known->spelling = std::move(spelling);
   else
@@ -182,9 +185,9 @@ snapshot sequencer::follow(channel& where, std::shared_ptr<outbox> box, std::str
 void sequencer::unfollow(channel& where, const outbox& box) {
   std::lock_guard lock(guard_);
   auto& list = where.followers_;
-  list.erase(std::remove_if(list.begin(), list.end(),
-                            [&](const auto& f) { return f.box.get() == &box; }),
-             list.end());
+  list.erase(
+    std::remove_if(list.begin(), list.end(), [&](const auto& f) { return f.box.get() == &box; }),
+    list.end());
 }
 
 void sequencer::unfollow_all(channel& where) {
@@ -205,8 +208,8 @@ void sequencer::notify(channel& where, std::string_view method, const json::valu
     const auto dialect = follower.box->speaks();
     auto& frame = frames[static_cast<std::size_t>(dialect)];
     if (!frame)
-      frame = std::make_shared<const std::string>(jsonrpc::notification_frame(
-        method, adapt ? adapt(dialect, params) : params));
+      frame = std::make_shared<const std::string>(
+        jsonrpc::notification_frame(method, adapt ? adapt(dialect, params) : params));
     follower.box->push(frame);
   }
 }

@@ -62,13 +62,13 @@ struct action_origin {
   std::string spelling = {}; ///< of the channel, as the sender wrote it
 };
 
-/// One AHP channel: its state document and who follows it. The document belongs to the actor that owns
-/// the channel; the followers are the sequencer's. A channel outlives its actor: when that crashes,
-/// its successor goes on with the state that subscribers have.
+/// One AHP channel: its state document and who follows it. The document belongs to the actor that
+/// owns the channel; the followers are the sequencer's. A channel outlives its actor: when that
+/// crashes, its successor goes on with the state that subscribers have.
 class channel {
 public:
   channel(ahp::channel_kind what, std::string name, json::value initial)
-    : kind(what), uri(std::move(name)), state(std::move(initial)) {}
+      : kind(what), uri(std::move(name)), state(std::move(initial)) {}
 
   const ahp::channel_kind kind;
   const std::string uri;
@@ -90,12 +90,12 @@ struct snapshot {
 };
 
 /// Gives every change its place in one host-wide order and brings it to all who follow the channel.
-/// One short critical section stamps an action and pushes it, so a client that saw number n has every
-/// smaller one it was to see (AHP "Ordering guarantees"). Callable from any thread.
+/// One short critical section stamps an action and pushes it, so a client that saw number n has
+/// every smaller one it was to see (AHP "Ordering guarantees"). Callable from any thread.
 class sequencer {
 public:
-  /// Goes on above `start`; numbers up to `reserved` are on disk as used. `reserve(n)` is called when
-  /// half are gone and must make n durable, then call `reserved`.
+  /// Goes on above `start`; numbers up to `reserved` are on disk as used. `reserve(n)` is called
+  /// when half are gone and must make n durable, then call `reserved`.
   sequencer(std::uint64_t start, std::uint64_t reserved,
             std::function<void(std::uint64_t)> reserve);
 
@@ -118,8 +118,8 @@ public:
   /// Echoes an action to `origin.sender` alone, refused: no state moves and no number is used.
   void refuse(const json::value& action, const action_origin& origin, std::string_view why) const;
 
-  /// Takes the state as text and adds a follower in one step. `view` may shorten a copy of the state
-  /// for this follower. Following twice gives a fresh snapshot and one place in the list.
+  /// Takes the state as text and adds a follower in one step. `view` may shorten a copy of the
+  /// state for this follower. Following twice gives a fresh snapshot and one place in the list.
   snapshot follow(channel& where, std::shared_ptr<outbox> box, std::string spelling,
                   const std::function<void(json::value&)>& view = {});
   void unfollow(channel& where, const outbox& box);

@@ -30,10 +30,12 @@ private:
 };
 
 /// Which actor owns which channel. Callable from any thread. The channels themselves are kept here,
-/// not in the actors, so that the successor of a crashed owner goes on with the state its followers have.
+/// not in the actors, so that the successor of a crashed owner goes on with the state its followers
+/// have.
 class directory {
 public:
-  /// Makes `owner` the owner of `uri`: of the channel that is there, else of a new one with `initial`.
+  /// Makes `owner` the owner of `uri`: of the channel that is there, else of a new one with
+  /// `initial`.
   std::shared_ptr<channel> claim(const std::string& uri, ahp::channel_kind kind,
                                  const caf::actor& owner, json::value initial);
 

@@ -21,7 +21,8 @@ jsonrpc::error to_wire(const caf::error& why) {
     return {why.context().get_as<int>(0), why.context().get_as<std::string>(1), nullptr};
   if (why == caf::sec::request_timeout)
     return {jsonrpc::internal_error, "The answer did not come in time", nullptr};
-  return {jsonrpc::internal_error, "The part of the host that serves this stopped; ask again", nullptr};
+  return {jsonrpc::internal_error, "The part of the host that serves this stopped; ask again",
+          nullptr};
 }
 
 } // namespace ahpd::core

@@ -54,15 +54,15 @@ void write(spdlog::level::level_enum level, std::string_view name, std::string_v
 } // namespace
 
 void start(std::string_view level) {
-  auto logger = std::make_shared<spdlog::logger>(
-    "ahpd", std::make_shared<spdlog::sinks::stderr_sink_mt>());
+  auto logger =
+    std::make_shared<spdlog::logger>("ahpd", std::make_shared<spdlog::sinks::stderr_sink_mt>());
   // `line` gives an object without its opening brace and time; both come from the pattern, so that
   // the time is taken once, by spdlog.
   logger->set_pattern(R"({"time":"%Y-%m-%dT%H:%M:%S.%eZ",%v)", spdlog::pattern_time_type::utc);
-  logger->set_level(level == "debug" ? spdlog::level::debug
+  logger->set_level(level == "debug"     ? spdlog::level::debug
                     : level == "warning" ? spdlog::level::warn
-                    : level == "error" ? spdlog::level::err
-                                       : spdlog::level::info);
+                    : level == "error"   ? spdlog::level::err
+                                         : spdlog::level::info);
   logger->flush_on(spdlog::level::info);
   sink() = std::move(logger);
 }

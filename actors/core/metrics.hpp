@@ -9,13 +9,13 @@ namespace ahpd::core {
 /// What the hub counts. Any thread adds; `text` reads without stopping anyone.
 struct metrics {
   std::atomic<std::int64_t> connections{0}; ///< open WebSockets
-  std::atomic<std::int64_t> sessions{0}; ///< open sessions
+  std::atomic<std::int64_t> sessions{0};    ///< open sessions
   std::atomic<std::int64_t> turns_running{0};
   std::atomic<std::int64_t> machines{0}; ///< listed
   std::atomic<std::uint64_t> connections_total{0};
   std::atomic<std::uint64_t> frames_in_total{0};
   std::atomic<std::uint64_t> requests_total{0};
-  std::atomic<std::uint64_t> errors_total{0}; ///< error responses sent
+  std::atomic<std::uint64_t> errors_total{0};  ///< error responses sent
   std::atomic<std::uint64_t> actions_total{0}; ///< published
   std::atomic<std::uint64_t> refused_actions_total{0};
   std::atomic<std::uint64_t> turns_total{0};

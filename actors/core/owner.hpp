@@ -12,7 +12,8 @@
 /// What every owner of a channel understands.
 namespace ahpd::core {
 
-/// A client's `dispatchAction`. No answer: the owner echoes it, refused or not, in the order of arrival.
+/// A client's `dispatchAction`. No answer: the owner echoes it, refused or not, in the order of
+/// arrival.
 struct client_action {
   json::shared action;
   action_origin origin;
@@ -37,7 +38,8 @@ struct unfollow {
   std::string client_id;
 };
 
-/// Asks an actor whether it serves yet; answered with `unit` by the hub's own children once they do.
+/// Asks an actor whether it serves yet; answered with `unit` by the hub's own children once they
+/// do.
 struct are_you_up {};
 
 } // namespace ahpd::core

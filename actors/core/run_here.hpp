@@ -24,8 +24,7 @@ namespace ahpd::core {
 
 /// A callback that runs `work` with its argument inside `self`, as a message: where the answer of a
 /// runtime or a socket meets an actor's state. When the actor is gone by then, nothing runs.
-template <class T, class Self, class Work>
-std::function<void(T)> back_to(Self* self, Work work) {
+template <class T, class Self, class Work> std::function<void(T)> back_to(Self* self, Work work) {
   return [to = caf::actor_cast<caf::actor>(self), work = std::move(work)](T value) mutable {
     auto shared = std::make_shared<T>(std::move(value));
     caf::anon_send(to, run_here{std::make_shared<std::function<void()>>(

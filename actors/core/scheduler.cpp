@@ -28,8 +28,8 @@ constexpr std::size_t blocking_threads = 4;
 class asio_coordinator final : public caf::scheduler::abstract_coordinator {
 public:
   asio_coordinator(caf::actor_system& system, unsigned threads)
-    : abstract_coordinator(system), threads_(threads), io_(static_cast<int>(threads)),
-      blocking_(blocking_threads), unit_(*this) {}
+      : abstract_coordinator(system), threads_(threads), io_(static_cast<int>(threads)),
+        blocking_(blocking_threads), unit_(*this) {}
 
   asio::io_context& io() { return io_; }
   asio::thread_pool& blocking() { return blocking_; }
@@ -78,8 +78,7 @@ private:
   /// What a running actor uses to schedule others. One serves all threads: it has no state.
   class unit final : public caf::execution_unit {
   public:
-    explicit unit(asio_coordinator& parent)
-      : execution_unit(&parent.system()), parent_(parent) {}
+    explicit unit(asio_coordinator& parent) : execution_unit(&parent.system()), parent_(parent) {}
 
     void exec_later(caf::resumable* what) override {
       asio::defer(parent_.io_, [&parent = parent_, what] { parent.resume(what); });
@@ -120,12 +119,15 @@ asio_coordinator& coordinator_of(caf::actor_system& system) {
 } // namespace
 
 void use_asio_scheduler(caf::actor_system_config& cfg, unsigned threads) {
-  cfg.module_factories.push_back([threads](caf::actor_system& system) -> caf::actor_system::module* {
-    return new asio_coordinator(system, threads);
-  });
+  cfg.module_factories.push_back(
+    [threads](caf::actor_system& system) -> caf::actor_system::module* {
+      return new asio_coordinator(system, threads);
+    });
 }
 
-asio::io_context& io_of(caf::actor_system& system) { return coordinator_of(system).io(); }
+asio::io_context& io_of(caf::actor_system& system) {
+  return coordinator_of(system).io();
+}
 
 asio::thread_pool& blocking_pool_of(caf::actor_system& system) {
   return coordinator_of(system).blocking();

@@ -19,7 +19,7 @@ struct child_spec {
   std::string name; ///< for the log
   std::function<caf::actor(caf::actor_system&)> start;
   std::shared_ptr<address> where; ///< told of every new incarnation
-  bool vital = false; ///< true: its crash is the supervisor's end at once
+  bool vital = false;             ///< true: its crash is the supervisor's end at once
 };
 
 /// When a supervisor gives up, and how long it waits before it starts a child again: `first_delay`,
@@ -48,9 +48,9 @@ struct supervisor_state {
 /// The delay before the restart that follows `crashes` crashes within the window.
 std::chrono::milliseconds back_off(const restart_policy& policy, std::size_t crashes);
 
-/// Starts its children in order, restarts the ones that crash, and ends with a child's reason when that
-/// child is vital or crashes too often. Told to end, it ends its children in the reverse order, each
-/// one gone before the next is told.
+/// Starts its children in order, restarts the ones that crash, and ends with a child's reason when
+/// that child is vital or crashes too often. Told to end, it ends its children in the reverse
+/// order, each one gone before the next is told.
 caf::behavior supervisor(caf::stateful_actor<supervisor_state>* self, std::vector<child_spec> specs,
                          restart_policy policy);
 

@@ -15,7 +15,7 @@
 namespace ahpd::core {
 
 wire_log::wire_log(std::string path, std::uint64_t roll_bytes)
-  : path_(std::move(path)), roll_bytes_(roll_bytes) {
+    : path_(std::move(path)), roll_bytes_(roll_bytes) {
   open();
   if (!file_)
     throw std::runtime_error(path_ + " cannot be written: " + std::strerror(errno));
@@ -34,8 +34,8 @@ void wire_log::open() {
 }
 
 void wire_log::write(std::uint64_t connection, const char* direction, std::string_view frame) {
-  std::string line = R"({"_ahpLog":{"time":")" + ahp::iso8601(now_ms()) + R"(","connection":)"
-    + std::to_string(connection) + R"(,"direction":")" + direction + "\"}";
+  std::string line = R"({"_ahpLog":{"time":")" + ahp::iso8601(now_ms()) + R"(","connection":)" +
+                     std::to_string(connection) + R"(,"direction":")" + direction + "\"}";
   // A frame is one line of JSON as it is; what is none is kept as text.
   std::string ignored;
   const auto parsed = json::parse_text(frame, 100, ignored);

@@ -9,9 +9,10 @@
 
 namespace ahpd::core {
 
-/// Every frame of every connection as a line of JSON in a file, for whoever wants to see what clients
-/// say (`--wire`). A line is the frame with one more member, `_ahpLog`: time, connection and direction.
-/// Callable from any thread; a failed write is dropped, for the log must not stop the hub.
+/// Every frame of every connection as a line of JSON in a file, for whoever wants to see what
+/// clients say (`--wire`). A line is the frame with one more member, `_ahpLog`: time, connection
+/// and direction. Callable from any thread; a failed write is dropped, for the log must not stop
+/// the hub.
 class wire_log {
 public:
   /// Opens or makes the file (0600). Past `roll_bytes` it becomes `<path>.1` and a new one begins.

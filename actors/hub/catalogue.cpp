@@ -20,13 +20,13 @@ json::value agent_info(const engine& what) {
 json::object host_meta(const services& host) {
   json::object meta;
   if (host.computers)
-    meta["ahpd.resourceProviders"]
-      = json::object{{"computer",
-                      {{"title", "Computer"},
-                       {"description", "A machine a session can run in."},
-                       {"root", "computer://"},
-                       {"operations", {"get", "list", "resolve", "put", "delete"}},
-                       {"manifest", runtimes::create_schema(host.computers->options)}}}};
+    meta["ahpd.resourceProviders"] =
+      json::object{{"computer",
+                    {{"title", "Computer"},
+                     {"description", "A machine a session can run in."},
+                     {"root", "computer://"},
+                     {"operations", {"get", "list", "resolve", "put", "delete"}},
+                     {"manifest", runtimes::create_schema(host.computers->options)}}}};
   meta["ahpd.grants"] = grants_document(host.computers.has_value());
   return meta;
 }
@@ -39,13 +39,14 @@ caf::behavior catalogue_actor(caf::stateful_actor<catalogue_state>* self, servic
     agents.push_back(agent_info(e));
   st.doc = st.host->channels.claim(
     std::string(ahp::root_uri), ahp::channel_kind::root, caf::actor_cast<caf::actor>(self),
-    json::object{{"agents", std::move(agents)}, {"activeSessions", 0}, {"_meta", host_meta(*st.host)}});
+    json::object{
+      {"agents", std::move(agents)}, {"activeSessions", 0}, {"_meta", host_meta(*st.host)}});
   return {
     [](const core::are_you_up&) { return caf::unit; },
     [self](const core::client_action& a) {
       auto& now = self->state;
-      const auto why = ahp::refuse_action(ahp::channel_kind::root, now.doc->state, *a.action,
-                                          a.origin.client_id);
+      const auto why =
+        ahp::refuse_action(ahp::channel_kind::root, now.doc->state, *a.action, a.origin.client_id);
       if (why)
         return now.host->order->refuse(*a.action, a.origin, *why);
       now.host->order->publish(*now.doc, *a.action, a.origin);
@@ -54,7 +55,9 @@ caf::behavior catalogue_actor(caf::stateful_actor<catalogue_state>* self, servic
       auto shot = self->state.host->order->follow(*self->state.doc, f.box, f.spelling);
       return core::followed{std::move(shot.state), shot.from_seq};
     },
-    [self](const core::unfollow& u) { self->state.host->order->unfollow(*self->state.doc, *u.box); },
+    [self](const core::unfollow& u) {
+      self->state.host->order->unfollow(*self->state.doc, *u.box);
+    },
     [self](const session_added& what) {
       auto& now = self->state;
       now.host->order->notify(*now.doc, "root/sessionAdded",

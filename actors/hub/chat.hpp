@@ -16,8 +16,8 @@
 
 namespace ahpd::hub {
 
-/// Loads older turns by `chat/turnsLoaded`; answered with `unit` after that was published, or refused
-/// with -32602 for a cursor that is not ours.
+/// Loads older turns by `chat/turnsLoaded`; answered with `unit` after that was published, or
+/// refused with -32602 for a cursor that is not ours.
 struct fetch_turns {
   std::string cursor; ///< empty: before the oldest turn that is held
 };
@@ -31,7 +31,7 @@ struct dispose_chat {
 /// What a chat tells its session after a change that its summary shows.
 struct chat_changed {
   std::string chat;
-  json::shared summary; ///< ChatSummary
+  json::shared summary;   ///< ChatSummary
   std::string first_text; ///< of a first message: what a title is made from; else empty
 };
 
@@ -42,7 +42,7 @@ struct first_message {
 
 /// Where a session's programs run.
 struct session_place {
-  std::string machine; ///< id; empty: this host
+  std::string machine;   ///< id; empty: this host
   std::string directory; ///< absolute, on this host
 };
 
@@ -52,8 +52,8 @@ struct chat_start {
   std::string session_id;
   std::string provider;
   session_place where;
-  std::int64_t ordinal = 0; ///< place in its session's catalogue
-  json::shared state; ///< ChatState with `turns`
+  std::int64_t ordinal = 0;                ///< place in its session's catalogue
+  json::shared state;                      ///< ChatState with `turns`
   std::vector<std::int64_t> turn_ordinals; ///< of those turns
   caf::actor session;
 };
@@ -65,6 +65,7 @@ struct chat_state {
   struct run {
     std::string turn_id;
     std::string marker;
+    std::int64_t began_ms = 0; ///< by this host's clock; a client's may be wrong
     bool ended = false;
   };
 
@@ -73,7 +74,7 @@ struct chat_state {
   std::shared_ptr<core::channel> doc;
   caf::actor agent;
   std::optional<run> running;
-  std::vector<std::int64_t> turn_ordinals; ///< of state["turns"], one each
+  std::vector<std::int64_t> turn_ordinals;  ///< of state["turns"], one each
   std::deque<core::client_action> deferred; ///< came while a cancelled turn's programs were going
 
   chat_state() = default;
@@ -82,10 +83,11 @@ struct chat_state {
   ~chat_state(); ///< ends the agent, which kills what runs
 };
 
-/// Owns one chat's channel: checks what clients dispatch, makes it durable, publishes it, and has the
-/// session's engine answer turns. A chat that finds a running turn in its channel when it starts is the
-/// successor of one that crashed: it ends that turn with a sentence.
-caf::behavior chat_actor(caf::stateful_actor<chat_state>* self, services_ptr host, chat_start start);
+/// Owns one chat's channel: checks what clients dispatch, makes it durable, publishes it, and has
+/// the session's engine answer turns. A chat that finds a running turn in its channel when it
+/// starts is the successor of one that crashed: it ends that turn with a sentence.
+caf::behavior chat_actor(caf::stateful_actor<chat_state>* self, services_ptr host,
+                         chat_start start);
 
 } // namespace ahpd::hub
 

@@ -27,8 +27,8 @@ std::string state_word(const std::string& body) {
 }
 
 bool covers(std::string_view folder, std::string_view path) {
-  return path.substr(0, folder.size()) == folder
-    && (path.size() == folder.size() || folder == "/" || path[folder.size()] == '/');
+  return path.substr(0, folder.size()) == folder &&
+         (path.size() == folder.size() || folder == "/" || path[folder.size()] == '/');
 }
 
 } // namespace
@@ -49,8 +49,9 @@ std::optional<caf::error> other_runtime(const std::string& id) {
   const auto dot = id.find('.');
   if (dot == 0 || dot == std::string::npos)
     return std::nullopt;
-  return core::refusal(jsonrpc::invalid_params, id + " names a machine on the " + id.substr(0, dot)
-                                                  + " runtime, and this host serves docker");
+  return core::refusal(jsonrpc::invalid_params, id + " names a machine on the " +
+                                                  id.substr(0, dot) +
+                                                  " runtime, and this host serves docker");
 }
 
 std::variant<ahp::computer_uri, caf::error> write_target(const std::string& uri) {
@@ -98,9 +99,10 @@ caf::error bad_state_word(const std::string& body) {
   constexpr std::size_t longest = 100;
   if (word.size() > longest)
     word = word.substr(0, longest) + "...";
-  return core::refusal(jsonrpc::invalid_params,
-                       "A computer's state is one of running, stopped, restarted, and that body says "
-                         + (word.empty() ? std::string("nothing") : word));
+  return core::refusal(
+    jsonrpc::invalid_params,
+    "A computer's state is one of running, stopped, restarted, and that body says " +
+      (word.empty() ? std::string("nothing") : word));
 }
 
 json::value text_resource(const std::string& text, std::string_view content_type) {
@@ -155,9 +157,10 @@ std::string mapped_directory(const json::value& status, const std::string& direc
 json::value picker_rows(const json::array& records, const std::string& query) {
   json::array rows;
   const auto wanted = lower(query);
-  const auto add = [&](const std::string& value, const std::string& label, std::string description) {
-    if (lower(value).find(wanted) == std::string::npos
-        && lower(label).find(wanted) == std::string::npos)
+  const auto add = [&](const std::string& value, const std::string& label,
+                       std::string description) {
+    if (lower(value).find(wanted) == std::string::npos &&
+        lower(label).find(wanted) == std::string::npos)
       return;
     json::object row{{"value", value}, {"label", label}};
     if (!description.empty())

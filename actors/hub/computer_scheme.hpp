@@ -11,8 +11,8 @@
 #include <string_view>
 #include <variant>
 
-/// The scheme computer: as pure functions: what its URIs mean, what its leaves answer, and the words of
-/// its refusals (facts "Names, ids, patterns, codes").
+/// The scheme computer: as pure functions: what its URIs mean, what its leaves answer, and the
+/// words of its refusals (facts "Names, ids, patterns, codes").
 namespace ahpd::hub {
 
 /// What a write goes to: a name alone makes a machine, the leaf `state` changes one.
@@ -29,7 +29,8 @@ caf::error no_resource(const std::string& uri);
 /// -32009 `<uri> is not a computer: URI`.
 caf::error no_computer_uri(const std::string& uri);
 
-/// The refusal of a verb on a machine of a runtime that this host does not serve: `<runtime>.<name>`.
+/// The refusal of a verb on a machine of a runtime that this host does not serve:
+/// `<runtime>.<name>`.
 std::optional<caf::error> other_runtime(const std::string& id);
 
 /// What a body written to `state` asks for: running, stopped, restarted or suspended, trimmed and

@@ -17,7 +17,7 @@ namespace ahpd::hub {
 namespace {
 
 constexpr std::size_t most_subscriptions = 1'000; ///< of one connection
-constexpr std::size_t most_calls = 64; ///< under way; further frames stay in the socket
+constexpr std::size_t most_calls = 64;            ///< under way; further frames stay in the socket
 constexpr std::size_t longest_client_id = 256;
 constexpr std::size_t most_versions = 64;
 
@@ -33,8 +33,8 @@ void grant(connection_ptr self) {
 }
 
 std::string snapshot_json(const std::string& uri, const core::followed& shot) {
-  return "{\"resource\":" + json::serialize(json::string(uri)) + ",\"state\":" + shot.state
-    + ",\"fromSeq\":" + std::to_string(shot.from_seq) + "}";
+  return "{\"resource\":" + json::serialize(json::string(uri)) + ",\"state\":" + shot.state +
+         ",\"fromSeq\":" + std::to_string(shot.from_seq) + "}";
 }
 
 std::string result_text(const json::value& id, const std::string& result) {
@@ -68,9 +68,9 @@ void subscribe(const call& c) {
   if (const auto* view = in.object_if("view"))
     turns = jsonrpc::params(*view).count_if("turns");
   if (st.subscriptions.size() >= most_subscriptions && !st.subscriptions.count(uri))
-    return c.refuse(jsonrpc::invalid_params,
-                    "A connection holds at most " + std::to_string(most_subscriptions)
-                      + " subscriptions");
+    return c.refuse(jsonrpc::invalid_params, "A connection holds at most " +
+                                               std::to_string(most_subscriptions) +
+                                               " subscriptions");
   st.box->hold();
   follow(
     c.self, uri, turns,
@@ -197,14 +197,14 @@ void dispatch_action(connection_ptr self, json::object params) {
   auto shared = std::make_shared<const json::value>(action ? *action : json::value(nullptr));
   const core::action_origin origin{st.client_id, *seq, st.box, uri};
   if (!json::string_member(*shared, "type"))
-    return st.host->order->refuse(*shared, origin,
-                                  "action must be an object with a string type");
+    return st.host->order->refuse(*shared, origin, "action must be an object with a string type");
   with_owner(
     self, uri,
     [self, uri, shared, origin](const caf::actor& owner, const std::string&) {
       self->send(owner, core::client_action{shared, origin});
     },
-    [](const caf::error&) {}); // AHP "dispatchAction": an unknown channel is ignored, without an echo
+    [](const caf::error&) {
+    }); // AHP "dispatchAction": an unknown channel is ignored, without an echo
 }
 
 // ---- frames -------------------------------------------------------------------------------------
@@ -213,7 +213,8 @@ void dispatch_action(connection_ptr self, json::object params) {
 bool admitted(const call& c) {
   const auto* rule = find_method(c.method);
   if (!rule)
-    return c.refuse(jsonrpc::method_not_found, "There is no method " + c.method.substr(0, 200)), false;
+    return c.refuse(jsonrpc::method_not_found, "There is no method " + c.method.substr(0, 200)),
+           false;
   if (rule->by == service::not_yet)
     return c.refuse(jsonrpc::method_not_found, std::string(rule->missing)), false;
   if (!c.self->state.initialized && rule->by != service::always)
@@ -223,12 +224,12 @@ bool admitted(const call& c) {
   const auto* channel = c.params.if_contains("channel");
   const bool absent = !channel || channel->is_null();
   const bool text = channel && channel->is_string();
-  if (rule->channel == channel_rule::root && !absent
-      && (!text || channel->get_string() != ahp::root_uri))
+  if (rule->channel == channel_rule::root && !absent &&
+      (!text || channel->get_string() != ahp::root_uri))
     return c.refuse(jsonrpc::invalid_params, "channel must be ahp-root:// for " + c.method), false;
   const bool named = rule->name.substr(0, 7) != "x-ahpd/"; // those name their machine by `name`
-  if (rule->channel == channel_rule::any && named
-      && (!text || !ahp::plausible_uri(std::string_view(channel->get_string()))))
+  if (rule->channel == channel_rule::any && named &&
+      (!text || !ahp::plausible_uri(std::string_view(channel->get_string()))))
     return c.refuse(jsonrpc::invalid_params, "channel must be a URI of at most 2048 bytes"), false;
   if (const auto wrong = ahp::misshapen_member(c.method, c.params))
     return c.refuse(jsonrpc::invalid_params, *wrong), false;

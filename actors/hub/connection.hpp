@@ -33,7 +33,7 @@ struct connection_state {
   bool initialized = false;
   std::string client_id;
   std::map<std::string, caf::actor> subscriptions; ///< owner of each, by the client's spelling
-  std::size_t asked = 0; ///< requests that are not answered yet
+  std::size_t asked = 0;                           ///< requests that are not answered yet
   std::size_t owed = 0; ///< frames the socket may read once some of them are
 
   connection_state() = default;

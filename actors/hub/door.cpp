@@ -53,7 +53,8 @@ std::string percent_decoded(std::string_view text) {
 std::string presented(const transport::http_request& request) {
   const std::string_view target = request.target;
   const auto question = target.find('?');
-  auto query = question == std::string_view::npos ? std::string_view{} : target.substr(question + 1);
+  auto query =
+    question == std::string_view::npos ? std::string_view{} : target.substr(question + 1);
   while (!query.empty()) {
     const auto end = query.find('&');
     const auto pair = query.substr(0, end);
@@ -64,9 +65,8 @@ std::string presented(const transport::http_request& request) {
   const auto field = header(request, "Authorization");
   const std::string_view bearer = "bearer ";
   const auto same = [](char a, char b) { return std::tolower(static_cast<unsigned char>(a)) == b; };
-  if (field.size() > bearer.size()
-      && std::equal(bearer.begin(), bearer.end(), field.begin(),
-                    [&](char b, char a) { return same(a, b); }))
+  if (field.size() > bearer.size() && std::equal(bearer.begin(), bearer.end(), field.begin(),
+                                                 [&](char b, char a) { return same(a, b); }))
     return field.substr(bearer.size());
   return {};
 }

@@ -13,18 +13,18 @@
 #include <optional>
 #include <string>
 
-/// What answers turns. An engine is a description and a function that spawns one agent actor for one
-/// chat; the two speak in the messages below. To add one, write a file pair in actors/hub/engines/ and
-/// name it in `built_in_engines`.
+/// What answers turns. An engine is a description and a function that spawns one agent actor for
+/// one chat; the two speak in the messages below. To add one, write a file pair in
+/// actors/hub/engines/ and name it in `built_in_engines`.
 namespace ahpd::hub {
 
 /// Starts a turn. One at a time: the chat sends the next after `turn_ended`.
 struct begin_turn {
   std::string turn_id;
   json::shared message; ///< Message (AHP "Chat channel")
-  std::string marker; ///< for `exec_request::marker` of everything the turn starts
+  std::string marker;   ///< for `exec_request::marker` of everything the turn starts
   std::shared_ptr<runtimes::place> place; ///< where the session's programs run
-  std::string directory; ///< there; empty: the place's own
+  std::string directory;                  ///< there; empty: the place's own
 };
 
 /// Ends the running turn early: everything it started is killed, then `turn_ended` follows.

@@ -75,8 +75,8 @@ caf::actor start_hub(caf::actor_system& system, const services_ptr& host,
   std::vector<core::child_spec> children;
   children.push_back({"store",
                       [host, database](caf::actor_system& s) {
-                        return caf::actor_cast<caf::actor>(s.spawn<caf::detached>(
-                          store_actor, database, &host->metrics));
+                        return caf::actor_cast<caf::actor>(
+                          s.spawn<caf::detached>(store_actor, database, &host->metrics));
                       },
                       host->store, true});
   children.push_back({"catalogue",
@@ -106,8 +106,7 @@ caf::actor start_hub(caf::actor_system& system, const services_ptr& host,
 
 transport::websocket_events connect(caf::actor_system& system, const services_ptr& host,
                                     const std::shared_ptr<transport::websocket>& socket) {
-  const auto actor
-    = caf::actor_cast<caf::actor>(system.spawn(connection_actor, host, socket));
+  const auto actor = caf::actor_cast<caf::actor>(system.spawn(connection_actor, host, socket));
   return {[actor](std::string text) {
             caf::anon_send(actor, frame_in{std::make_shared<const std::string>(std::move(text))});
           },
@@ -121,7 +120,8 @@ void check_ready(caf::actor_system& system, const services_ptr& host,
   system.spawn([store = host->store->get(), done](caf::event_based_actor* self) {
     if (!store)
       return done(false, "starting");
-    self->request(store, ready_limit, make_store_job([](config::store& db) { db.count_sessions(); }))
+    self
+      ->request(store, ready_limit, make_store_job([](config::store& db) { db.count_sessions(); }))
       .then([done]() { done(true, "ready"); },
             [done](const caf::error& why) { done(false, core::to_wire(why).message); });
   });

@@ -14,8 +14,7 @@ using machine_ptr = caf::stateful_actor<machine_state>*;
 using queue_ptr = caf::stateful_actor<docker_queue_state>*;
 
 /// Takes the promise of the operation that is over.
-template <class Self>
-caf::response_promise take_front(Self* self) {
+template <class Self> caf::response_promise take_front(Self* self) {
   auto promise = std::move(self->state.queue.front().second);
   self->state.queue.pop_front();
   return promise;
@@ -52,30 +51,33 @@ void next_machine(queue_ptr self) {
   if (st.queue.empty())
     return;
   const auto& what = st.queue.front().first;
-  st.runtime->create(what.spec, what.on_progress,
-                     core::back_to<runtimes::outcome<runtimes::machine_record>>(
-                       self, [self](auto outcome) {
-                         auto promise = take_front(self);
-                         if (const auto* why = std::get_if<runtimes::refusal>(&outcome))
-                           promise.deliver(wire_refusal(*why));
-                         else
-                           promise.deliver(made_machine{std::get<0>(std::move(outcome))});
-                         next_machine(self);
-                       }));
+  st.runtime->create(
+    what.spec, what.on_progress,
+    core::back_to<runtimes::outcome<runtimes::machine_record>>(self, [self](auto outcome) {
+      auto promise = take_front(self);
+      if (const auto* why = std::get_if<runtimes::refusal>(&outcome))
+        promise.deliver(wire_refusal(*why));
+      else
+        promise.deliver(made_machine{std::get<0>(std::move(outcome))});
+      next_machine(self);
+    }));
 }
 
 /// Every promise is answered, also when the actor ends early.
-template <class Queue>
-void answer_all(Queue& queue) {
+template <class Queue> void answer_all(Queue& queue) {
   for (auto& waiting : queue)
     waiting.second.deliver(core::refusal(jsonrpc::internal_error, "The host is stopping"));
 }
 
 } // namespace
 
-machine_state::~machine_state() { answer_all(queue); }
+machine_state::~machine_state() {
+  answer_all(queue);
+}
 
-docker_queue_state::~docker_queue_state() { answer_all(queue); }
+docker_queue_state::~docker_queue_state() {
+  answer_all(queue);
+}
 
 caf::error wire_refusal(const runtimes::refusal& why) {
   switch (why.what) {

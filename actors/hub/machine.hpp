@@ -59,7 +59,8 @@ struct docker_queue_state {
   ~docker_queue_state(); ///< answers who still waits
 };
 
-/// Makes machines on one Docker, one at a time; a failure lets the next one go on (facts "Ordering rules").
+/// Makes machines on one Docker, one at a time; a failure lets the next one go on (facts "Ordering
+/// rules").
 caf::behavior docker_queue_actor(caf::stateful_actor<docker_queue_state>* self,
                                  std::shared_ptr<runtimes::runtime> runtime);
 

@@ -17,7 +17,9 @@ using self_ptr = caf::stateful_actor<machines_state>*;
 using runtimes::machine_record;
 namespace build = ahp::build;
 
-runtimes::runtime& docker_of(self_ptr self) { return *self->state.host->computers->docker; }
+runtimes::runtime& docker_of(self_ptr self) {
+  return *self->state.host->computers->docker;
+}
 
 const json::array& rows(const machines_state& st) {
   return st.doc->state.at("records").get_array();
@@ -68,8 +70,7 @@ void sweep(self_ptr self, const std::string& id) {
     self, [self, id, markers, again](const std::pair<std::size_t, std::string>& got) {
       if (!got.second.empty())
         return again(markers, got.second);
-      core::log::info("swept a machine",
-                      {{"computer", id}, {"killed", std::to_string(got.first)}});
+      core::log::info("swept a machine", {{"computer", id}, {"killed", std::to_string(got.first)}});
       for (const auto& marker : markers)
         forget_run(self, marker);
     });
@@ -98,8 +99,7 @@ void show_gone(self_ptr self, const std::string& id) {
   st.to_sweep.erase(id);
   if (listed(st, id))
     publish(self, build::computer_removed(id));
-  write_later(self, st.host->store->get(),
-              [id](config::store& db) { db.remove_machine(id); });
+  write_later(self, st.host->store->get(), [id](config::store& db) { db.remove_machine(id); });
 }
 
 /// Shows a listing. What was read by itself meanwhile is newer than the listing's word of it.
@@ -130,9 +130,9 @@ void list(self_ptr self) {
       auto& now = self->state;
       now.listing = false;
       if (const auto* why = std::get_if<runtimes::refusal>(&outcome))
-        core::log::warning("Could not list the docker machines, so the "
-                           + std::to_string(rows(now).size()) + " it last listed are kept: "
-                           + why->sentence);
+        core::log::warning("Could not list the docker machines, so the " +
+                           std::to_string(rows(now).size()) +
+                           " it last listed are kept: " + why->sentence);
       else
         show_all(self, std::get<0>(outcome));
       for (const auto& tell : told)
@@ -177,7 +177,9 @@ void watch(self_ptr self) {
     core::back_to<runtimes::machine_event>(self,
                                            [self](const auto& event) { look(self, event.id); }),
     [gap = core::back_to<bool>(self, [self](bool) { look_at_all(self, [] {}); })] { gap(true); },
-    [](const std::string& why) { core::log::warning("docker events lost", {{"why", why}}); });
+    [](const std::string& why) {
+      core::log::warning("docker events lost", {{"why", why}});
+    });
 }
 
 } // namespace ahpd::hub

@@ -28,7 +28,9 @@ constexpr std::chrono::seconds verb_limit{120};
 /// Pulling a large image on a slow line.
 constexpr std::chrono::seconds make_limit{3'600};
 
-runtimes::runtime& docker_of(self_ptr self) { return *self->state.host->computers->docker; }
+runtimes::runtime& docker_of(self_ptr self) {
+  return *self->state.host->computers->docker;
+}
 
 /// The machine's actor, which lives as long as verbs wait for it.
 caf::actor machine(self_ptr self, const std::string& id) {
@@ -76,8 +78,10 @@ std::function<void(runtimes::progress)> progress_to(const progress_sink& sink) {
     return {};
   return [sink, last = std::make_shared<std::uint64_t>(0)](const runtimes::progress& p) {
     *last = std::max(*last, p.current);
-    json::object params{{"channel", ahp::root_uri}, {"progressToken", *sink.token},
-                        {"progress", *last},        {"message", p.message}};
+    json::object params{{"channel", ahp::root_uri},
+                        {"progressToken", *sink.token},
+                        {"progress", *last},
+                        {"message", p.message}};
     if (p.total > 0)
       params["total"] = std::max(p.total, *last);
     sink.box->push(
@@ -93,8 +97,7 @@ void make(self_ptr self, const std::string& name, const write_computer& what,
   if (const auto* why = std::get_if<runtimes::refusal>(&read))
     return promise.deliver(wire_refusal(*why));
   auto spec = std::get<runtimes::machine_spec>(std::move(read));
-  self
-    ->request(st.queue, make_limit, make_machine{std::move(spec), progress_to(what.progress)})
+  self->request(st.queue, make_limit, make_machine{std::move(spec), progress_to(what.progress)})
     .then(
       [self, name, owner = what.owner, promise](const made_machine& made) mutable {
         json::value kept{{"owner", owner}, {"container", made.record.handle}};
@@ -140,7 +143,9 @@ void with_record(self_ptr self, const std::string& id, caf::response_promise pro
           }));
 }
 
-json::shared share(json::value v) { return std::make_shared<const json::value>(std::move(v)); }
+json::shared share(json::value v) {
+  return std::make_shared<const json::value>(std::move(v));
+}
 
 void read(self_ptr self, const read_computer& what, caf::response_promise promise) {
   const auto target = read_target(what.uri);
@@ -174,10 +179,9 @@ void list(self_ptr self, const list_computer& what, caf::response_promise promis
   if (!uri->leaf.empty())
     return promise.deliver(no_resource(what.uri));
   if (!uri->name.empty())
-    return with_record(self, uri->name, promise, no_resource(what.uri),
-                       [promise](const machine_record&) mutable {
-                         promise.deliver(share(machine_entries()));
-                       });
+    return with_record(
+      self, uri->name, promise, no_resource(what.uri),
+      [promise](const machine_record&) mutable { promise.deliver(share(machine_entries())); });
   look_at_all(self, [self, promise]() mutable {
     promise.deliver(share(root_entries(self->state.doc->state.at("records").get_array())));
   });
@@ -191,20 +195,20 @@ void resolve(self_ptr self, const resolve_computer& what, caf::response_promise 
     return promise.deliver(no_resource(what.uri));
   if (uri->name.empty())
     return promise.deliver(share(resolved(what.uri, "directory", "1970-01-01T00:00:00.000Z", {})));
-  with_record(self, uri->name, promise, no_resource(what.uri),
-              [self, what, uri = *uri, promise](const machine_record& record) mutable {
-                if (uri.leaf.empty())
-                  return promise.deliver(share(resolved(what.uri, "directory", record.created, {})));
-                // The size is that of the body a read gives now.
-                self
-                  ->request(caf::actor_cast<caf::actor>(self), verb_limit, read_computer{what.uri})
-                  .then(
-                    [what, created = record.created, promise](const json::shared& body) mutable {
-                      promise.deliver(share(resolved(what.uri, "file", created,
-                                                     body->at("data").get_string().size())));
-                    },
-                    [promise](caf::error& why) mutable { promise.deliver(std::move(why)); });
-              });
+  with_record(
+    self, uri->name, promise, no_resource(what.uri),
+    [self, what, uri = *uri, promise](const machine_record& record) mutable {
+      if (uri.leaf.empty())
+        return promise.deliver(share(resolved(what.uri, "directory", record.created, {})));
+      // The size is that of the body a read gives now.
+      self->request(caf::actor_cast<caf::actor>(self), verb_limit, read_computer{what.uri})
+        .then(
+          [what, created = record.created, promise](const json::shared& body) mutable {
+            promise.deliver(
+              share(resolved(what.uri, "file", created, body->at("data").get_string().size())));
+          },
+          [promise](caf::error& why) mutable { promise.deliver(std::move(why)); });
+    });
 }
 
 void enter(self_ptr self, const enter_machine& what, caf::response_promise promise) {
@@ -259,9 +263,8 @@ caf::behavior machines_actor(caf::stateful_actor<machines_state>* self, services
   self->monitor(st.queue);
   self->set_down_handler([self](caf::down_msg& msg) {
     auto& now = self->state;
-    core::log::error("actor crashed",
-                     {{"actor", "docker queue or machine"},
-                      {"reason", self->system().render(msg.reason)}});
+    core::log::error("actor crashed", {{"actor", "docker queue or machine"},
+                                       {"reason", self->system().render(msg.reason)}});
     if (msg.source == now.queue.address()) {
       now.queue = self->system().spawn(docker_queue_actor, now.host->computers->docker);
       self->monitor(now.queue);
@@ -291,7 +294,9 @@ caf::behavior machines_actor(caf::stateful_actor<machines_state>* self, services
       auto shot = self->state.host->order->follow(*self->state.doc, f.box, f.spelling);
       return core::followed{std::move(shot.state), shot.from_seq};
     },
-    [self](const core::unfollow& u) { self->state.host->order->unfollow(*self->state.doc, *u.box); },
+    [self](const core::unfollow& u) {
+      self->state.host->order->unfollow(*self->state.doc, *u.box);
+    },
     [self](const core::client_action& a) {
       self->state.host->order->refuse(*a.action, a.origin,
                                       "this channel takes no actions; use x-ahpd/computers/*");
@@ -309,9 +314,9 @@ caf::behavior machines_actor(caf::stateful_actor<machines_state>* self, services
       return promised([&](caf::response_promise p) {
         const auto uri = ahp::parse_computer_uri(w.uri);
         if (!uri || uri->name.empty() || !uri->leaf.empty())
-          return p.deliver(core::refusal(
-            jsonrpc::invalid_params,
-            w.uri + " is not a computer to destroy; delete computer://<name>"));
+          return p.deliver(
+            core::refusal(jsonrpc::invalid_params,
+                          w.uri + " is not a computer to destroy; delete computer://<name>"));
         do_to(self, uri->name, machine_verb::remove, p);
       });
     },

@@ -16,8 +16,8 @@
 
 namespace ahpd::hub {
 
-/// Where a session's programs run in a machine. Answered with `machine_place`, or refused in the words
-/// of seed "A session in one" when there is no such machine.
+/// Where a session's programs run in a machine. Answered with `machine_place`, or refused in the
+/// words of seed "A session in one" when there is no such machine.
 struct enter_machine {
   std::string id;
   std::string directory; ///< on this host; mapped through the machine's mounts
@@ -27,14 +27,15 @@ struct machine_place {
   std::string directory; ///< inside; empty: the machine's own
 };
 
-/// Kills what still runs in a machine with this marker, as soon as the machine can be asked. No answer.
+/// Kills what still runs in a machine with this marker, as soon as the machine can be asked. No
+/// answer.
 struct sweep_machine {
   std::string id;
   std::string marker;
 };
 
-/// A read, list or resolve of `computer://…` (seed "A computer", the table). Each is answered with its
-/// wire result, `json::shared`.
+/// A read, list or resolve of `computer://…` (seed "A computer", the table). Each is answered with
+/// its wire result, `json::shared`.
 struct read_computer {
   std::string uri;
 };
@@ -76,13 +77,13 @@ struct machines_state {
   };
 
   services_ptr host;
-  std::shared_ptr<core::channel> doc; ///< x-ahpd-computers://
-  caf::actor queue; ///< of the one Docker
-  std::map<std::string, known_machine> machines; ///< by id, while a verb is under way
-  std::set<std::string> looking; ///< ids whose record is being read
-  std::set<std::string> look_again; ///< of those, which changed meanwhile
-  bool listing = false; ///< all records are being read
-  std::set<std::string> looked; ///< ids whose record was read since that began
+  std::shared_ptr<core::channel> doc;               ///< x-ahpd-computers://
+  caf::actor queue;                                 ///< of the one Docker
+  std::map<std::string, known_machine> machines;    ///< by id, while a verb is under way
+  std::set<std::string> looking;                    ///< ids whose record is being read
+  std::set<std::string> look_again;                 ///< of those, which changed meanwhile
+  bool listing = false;                             ///< all records are being read
+  std::set<std::string> looked;                     ///< ids whose record was read since that began
   std::vector<std::function<void()>> after_listing; ///< who waits for the next one
   std::multimap<std::string, std::string> to_sweep; ///< machine id -> marker, until it was done
 
@@ -92,8 +93,8 @@ struct machines_state {
   ~machines_state(); ///< ends the queue and the machines' actors
 };
 
-/// Knows all machines: owns the channel x-ahpd-computers://, serves the scheme computer:, and passes
-/// verbs to one actor a machine and makes to one queue a Docker.
+/// Knows all machines: owns the channel x-ahpd-computers://, serves the scheme computer:, and
+/// passes verbs to one actor a machine and makes to one queue a Docker.
 caf::behavior machines_actor(caf::stateful_actor<machines_state>* self, services_ptr host);
 
 } // namespace ahpd::hub

@@ -61,7 +61,8 @@ constexpr std::array methods{
   method_rule{"x-ahpd/computers/remove", any, hub, "computer:delete", ""},
   method_rule{"vscode/devContainers/isDockerAvailable", root, not_yet, "", no_containers},
   method_rule{"vscode/devContainers/connect", root, not_yet, "container:connect", no_containers},
-  method_rule{"vscode/devContainers/disconnect", root, not_yet, "container:disconnect", no_containers},
+  method_rule{"vscode/devContainers/disconnect", root, not_yet, "container:disconnect",
+              no_containers},
   method_rule{"vscode/devContainers/relaySend", root, not_yet, "container:relay", no_containers},
 };
 
@@ -75,20 +76,38 @@ struct subject {
 
 const std::vector<subject>& subjects() {
   static const std::vector<subject> all{
-    {"session", "Session", "An agent session.", {"list", "state"},
+    {"session",
+     "Session",
+     "An agent session.",
+     {"list", "state"},
      {"create", "dispose", "rename", "configure", "folders", "attach", "mark", "review", "changes",
       "worktree", "artifacts"}},
-    {"chat", "Chat", "A chat of a session.", {"turns"},
+    {"chat",
+     "Chat",
+     "A chat of a session.",
+     {"turns"},
      {"create", "fork", "dispose", "move", "send", "cancel", "answer", "tool", "draft", "folders",
       "mark", "truncate"}},
-    {"terminal", "Terminal", "A terminal.", {"output"},
+    {"terminal",
+     "Terminal",
+     "A terminal.",
+     {"output"},
      {"create", "dispose", "input", "resize", "claim", "rename", "clear"}},
-    {"automation", "Automation", "A session that starts by itself.", {"list"},
+    {"automation",
+     "Automation",
+     "A session that starts by itself.",
+     {"list"},
      {"create", "update", "remove", "run", "cancel"}},
-    {"file", "File", "A file of a served folder.", {"get", "list", "resolve", "watch"},
+    {"file",
+     "File",
+     "A file of a served folder.",
+     {"get", "list", "resolve", "watch"},
      {"put", "delete", "mkdir", "move", "copy", "request"}},
     {"config", "Configuration", "The settings of this host.", {"settings"}, {"change"}},
-    {"container", "Container", "A dev container of an editor.", {},
+    {"container",
+     "Container",
+     "A dev container of an editor.",
+     {},
      {"connect", "disconnect", "relay"}},
   };
   return all;
@@ -115,8 +134,8 @@ json::object described(const subject& s) {
 } // namespace
 
 const method_rule* find_method(std::string_view name) {
-  const auto i = std::find_if(methods.begin(), methods.end(),
-                              [&](const auto& m) { return m.name == name; });
+  const auto i =
+    std::find_if(methods.begin(), methods.end(), [&](const auto& m) { return m.name == name; });
   return i == methods.end() ? nullptr : &*i;
 }
 
@@ -125,8 +144,11 @@ json::object grants_document(bool computers) {
   for (const auto& s : subjects())
     out[s.name] = described(s);
   if (computers)
-    out["computer"] = described({"computer", "Computer", "A machine a session can run in.",
-                                 {"get", "list", "resolve"}, {"put", "delete"}});
+    out["computer"] = described({"computer",
+                                 "Computer",
+                                 "A machine a session can run in.",
+                                 {"get", "list", "resolve"},
+                                 {"put", "delete"}});
   return out;
 }
 

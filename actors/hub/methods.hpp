@@ -9,14 +9,14 @@ namespace ahpd::hub {
 /// What a method's `params.channel` must be.
 enum class channel_rule {
   root, ///< ahp-root:// or nothing: the literal-channel commands
-  any, ///< names the target
+  any,  ///< names the target
 };
 
-/// How a method is served. A method that the protocol has and this host does not yet serve says so in
-/// one sentence.
+/// How a method is served. A method that the protocol has and this host does not yet serve says so
+/// in one sentence.
 enum class service {
-  hub, ///< needs `initialize` first
-  always, ///< also before `initialize`
+  hub,     ///< needs `initialize` first
+  always,  ///< also before `initialize`
   not_yet, ///< -32601 with `missing`
 };
 
@@ -25,8 +25,8 @@ struct method_rule {
   std::string_view name;
   channel_rule channel;
   service by;
-  /// What a connection needs to call it (spec "Where it is asked"); empty: nothing. `<scheme>` stands for
-  /// the scheme of the URI it names.
+  /// What a connection needs to call it (spec "Where it is asked"); empty: nothing. `<scheme>`
+  /// stands for the scheme of the URI it names.
   std::string_view grant;
   std::string_view missing; ///< for `not_yet`: what is missing
 };

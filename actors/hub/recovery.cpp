@@ -12,8 +12,8 @@ namespace ahpd::hub {
 
 namespace {
 
-constexpr std::string_view why
-  = "The host stopped while this turn ran, so it was cut off; send it again to run it anew";
+constexpr std::string_view why =
+  "The host stopped while this turn ran, so it was cut off; send it again to run it anew";
 
 void end_turn(config::store& db, const config::active_turn_row& row) {
   const auto session_id = db.session_of_chat(row.chat);
@@ -26,10 +26,11 @@ void end_turn(config::store& db, const config::active_turn_row& row) {
     auto& state = chat.state.as_object();
     state["turns"] = json::array{};
     state["activeTurn"] = row.turn;
-    const auto started = ahp::parse_iso8601(json::string_member(row.turn, "startedAt").value_or(""));
+    const auto started =
+      ahp::parse_iso8601(json::string_member(row.turn, "startedAt").value_or(""));
     const auto took = std::max<std::int64_t>(0, core::now_ms() - started.value_or(core::now_ms()));
-    const auto ending = ahp::build::chat_error(
-      json::string_member(row.turn, "id").value_or(""), took, "hostStopped", why);
+    const auto ending = ahp::build::chat_error(json::string_member(row.turn, "id").value_or(""),
+                                               took, "hostStopped", why);
     ahp::reduce(ahp::channel_kind::chat, chat.state, ending);
     for (const auto& turn : state["turns"].as_array())
       db.append_turn(chat.uri, turn);

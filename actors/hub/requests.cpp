@@ -22,8 +22,7 @@ void ask(const call& c, const caf::actor& whom, Message what, json::value result
 }
 
 /// The same for an actor that gives the result itself.
-template <class Message>
-void ask_json(const call& c, const caf::actor& whom, Message what) {
+template <class Message> void ask_json(const call& c, const caf::actor& whom, Message what) {
   c.self->request(whom, caf::infinite, std::move(what))
     .then([c](const json::shared& result) { c.answer(*result); },
           [c](const caf::error& why) { c.refuse(why); });
@@ -149,8 +148,13 @@ void complete_config(const call& c) {
     return c.answer({{"items", json::array{}}});
   // A picker that fails is an empty list, not an error (spec "Config and pickers").
   c.self->request(c.self->state.host->machines->get(), caf::infinite, pick_computer{query})
-    .then([c](const json::shared& rows) { c.answer({{"items", *rows}}); },
-          [c](const caf::error&) { c.answer({{"items", json::array{}}}); });
+    .then(
+      [c](const json::shared& rows) {
+        c.answer({{"items", *rows}});
+      },
+      [c](const caf::error&) {
+        c.answer({{"items", json::array{}}});
+      });
 }
 
 // ---- resources ----------------------------------------------------------------------------------
@@ -175,7 +179,9 @@ std::optional<std::string> served_uri(const call& c, std::string_view key) {
   return uri;
 }
 
-std::string root_owner(const call& c) { return "root:" + c.self->state.host->host_name; }
+std::string root_owner(const call& c) {
+  return "root:" + c.self->state.host->host_name;
+}
 
 progress_sink sink_of(const call& c) {
   const auto* token = c.params.if_contains("progressToken");
@@ -334,7 +340,10 @@ const std::map<std::string_view, std::function<void(const call&)>>& handlers() {
     {"createChat", create_the_chat},
     {"disposeChat", dispose_the_chat},
     {"fetchTurns", fetch_the_turns},
-    {"completions", [](const call& c) { c.answer({{"items", json::array{}}}); }},
+    {"completions",
+     [](const call& c) {
+       c.answer({{"items", json::array{}}});
+     }},
     {"resourceRead", read_resource},
     {"resourceWrite", write_resource},
     {"resourceList", list_resource},

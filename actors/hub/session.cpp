@@ -25,7 +25,7 @@ using self_ptr = caf::stateful_actor<session_state>*;
 namespace build = ahp::build;
 
 constexpr std::size_t turns_loaded = 200;
-constexpr std::size_t most_chats = 100; ///< in one session
+constexpr std::size_t most_chats = 100;   ///< in one session
 constexpr std::size_t longest_title = 60; ///< bytes, of a title made from a message
 constexpr std::string_view untitled = "New session";
 
@@ -44,7 +44,8 @@ session_place place_of(const json::value& state, const std::string& otherwise) {
   session_place where{{}, otherwise};
   if (const auto* config = json::member(state, "config"))
     if (const auto* values = json::member(*config, "values"))
-      if (const auto uri = ahp::parse_computer_uri(json::string_member(*values, "computer").value_or("")))
+      if (const auto uri =
+            ahp::parse_computer_uri(json::string_member(*values, "computer").value_or("")))
         where.machine = uri->name;
   const auto* folders = json::member(state, "workingDirectories");
   if (folders && folders->is_array() && !folders->get_array().empty())
@@ -86,9 +87,9 @@ void tell_summary(self_ptr self) {
   st.summary = std::move(now);
   save(self);
   if (!changes.empty())
-    self->send(st.host->catalogue->get(),
-               session_summary_changed{
-                 st.row.uri, std::make_shared<const json::value>(std::move(changes))});
+    self->send(
+      st.host->catalogue->get(),
+      session_summary_changed{st.row.uri, std::make_shared<const json::value>(std::move(changes))});
 }
 
 void start_chat(self_ptr self, std::size_t i, const stored_chat& from) {
@@ -126,7 +127,8 @@ stored_chat load_chat(config::store& db, config::chat_row row, std::size_t turns
   return chat;
 }
 
-/// A crashed chat comes back with the state its followers have; the store says which rows its turns are.
+/// A crashed chat comes back with the state its followers have; the store says which rows its turns
+/// are.
 void revive_chat(self_ptr self, std::size_t i, const caf::error& reason) {
   auto& st = self->state;
   const auto uri = st.chats[i].uri;
@@ -151,8 +153,8 @@ void add_chat(self_ptr self, const create_chat& what, caf::response_promise prom
   for (const auto& chat : st.chats)
     ordinal = std::max(ordinal, chat.ordinal + 1);
   const auto title = "Chat " + std::to_string(ordinal + 1);
-  json::value state
-    = build::chat_state(what.uri, title, core::now_ms(), json::object{{"kind", "user"}});
+  json::value state =
+    build::chat_state(what.uri, title, core::now_ms(), json::object{{"kind", "user"}});
   config::chat_row row{what.uri, st.row.id, ordinal, state};
   row.state.as_object().erase("turns");
   // The chat of a session that is not open is known to the store alone.
@@ -162,26 +164,25 @@ void add_chat(self_ptr self, const create_chat& what, caf::response_promise prom
     if (!*exists)
       db.put_chat(row);
   };
-  after_commit(self, st.host->store->get(), write,
-               [self, what, row, state, promise, exists]() mutable {
-                 if (*exists)
-                   return promise.deliver(
-                     core::refusal(ahp::already_exists, what.uri + " already exists"));
-                 auto& now = self->state;
-                 now.chats.push_back({what.uri, row.ordinal, nullptr});
-                 start_chat(self, now.chats.size() - 1, {row, {}, false});
-                 publish(self, build::chat_added(build::chat_summary(state)));
-                 tell_summary(self);
-                 if (what.initial_message)
-                   self->send(now.chats.back().actor, first_message{what.initial_message});
-                 promise.deliver(caf::unit);
-               });
+  after_commit(
+    self, st.host->store->get(), write, [self, what, row, state, promise, exists]() mutable {
+      if (*exists)
+        return promise.deliver(core::refusal(ahp::already_exists, what.uri + " already exists"));
+      auto& now = self->state;
+      now.chats.push_back({what.uri, row.ordinal, nullptr});
+      start_chat(self, now.chats.size() - 1, {row, {}, false});
+      publish(self, build::chat_added(build::chat_summary(state)));
+      tell_summary(self);
+      if (what.initial_message)
+        self->send(now.chats.back().actor, first_message{what.initial_message});
+      promise.deliver(caf::unit);
+    });
 }
 
 void drop_chat(self_ptr self, const std::string& uri, caf::response_promise promise) {
   auto& st = self->state;
-  const auto i = std::find_if(st.chats.begin(), st.chats.end(),
-                              [&](const auto& c) { return c.uri == uri; });
+  const auto i =
+    std::find_if(st.chats.begin(), st.chats.end(), [&](const auto& c) { return c.uri == uri; });
   if (i == st.chats.end())
     return promise.deliver(core::refusal(ahp::not_found, "There is no chat " + uri));
   self->demonitor(i->actor.address());
@@ -225,16 +226,15 @@ void on_chat_changed(self_ptr self, const chat_changed& what) {
   }
   if (!changes.empty())
     publish(self, build::chat_updated(what.chat, std::move(changes)));
-  if (!what.first_text.empty()
-      && json::string_member(st.doc->state, "title") == untitled)
+  if (!what.first_text.empty() && json::string_member(st.doc->state, "title") == untitled)
     publish(self, build::title_changed(title_from(what.first_text)));
   tell_summary(self);
 }
 
 void on_client_action(self_ptr self, const core::client_action& a) {
   auto& st = self->state;
-  auto why = ahp::refuse_action(ahp::channel_kind::session, st.doc->state, *a.action,
-                                a.origin.client_id);
+  auto why =
+    ahp::refuse_action(ahp::channel_kind::session, st.doc->state, *a.action, a.origin.client_id);
   const auto type = json::string_member(*a.action, "type").value_or("");
   if (!why && type.substr(0, 24) == "session/workingDirectory")
     why = "this agent works in the folder its session was made with";
@@ -242,8 +242,8 @@ void on_client_action(self_ptr self, const core::client_action& a) {
     ++st.host->metrics.refused_actions_total;
     return st.host->order->refuse(*a.action, a.origin, *why);
   }
-  if (!ahp::reduce(ahp::channel_kind::session, st.doc->state, *a.action)
-      || type == "session/activeClientSet" || type == "session/activeClientRemoved") {
+  if (!ahp::reduce(ahp::channel_kind::session, st.doc->state, *a.action) ||
+      type == "session/activeClientSet" || type == "session/activeClientRemoved") {
     st.host->order->announce(*st.doc, *a.action, a.origin);
     return;
   }
@@ -342,9 +342,9 @@ caf::behavior session_actor(caf::stateful_actor<session_state>* self, services_p
     [self](const create_chat& what) {
       auto promise = self->make_response_promise();
       if (self->state.chats.size() >= most_chats)
-        promise.deliver(core::refusal(jsonrpc::invalid_params,
-                                      "A session holds " + std::to_string(most_chats)
-                                        + " chats, and this one would be one more"));
+        promise.deliver(
+          core::refusal(jsonrpc::invalid_params, "A session holds " + std::to_string(most_chats) +
+                                                   " chats, and this one would be one more"));
       else
         add_chat(self, what, promise);
       return promise;

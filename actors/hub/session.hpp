@@ -36,7 +36,7 @@ struct join_session {
 struct stored_chat {
   config::chat_row row;
   std::vector<config::turn_row> turns; ///< the newest that are kept in memory
-  bool more = false; ///< older ones are in the store
+  bool more = false;                   ///< older ones are in the store
 };
 
 /// What a session starts from: its rows.

@@ -12,8 +12,8 @@ namespace {
 
 constexpr std::size_t most_folders = 16;
 
-/// `config.computer`: empty is this host, `computer://<id>` a machine; anything else would be a source to
-/// make one from.
+/// `config.computer`: empty is this host, `computer://<id>` a machine; anything else would be a
+/// source to make one from.
 std::optional<plan_refusal> read_computer(const services& host, session_plan& plan,
                                           const json::value& setting) {
   if (!setting.is_string())
@@ -24,12 +24,12 @@ std::optional<plan_refusal> read_computer(const services& host, session_plan& pl
   const auto scheme = ahp::scheme_of(text);
   if (scheme != "computer") {
     if (scheme != "disposable" && scheme != "devcontainer")
-      return plan_refusal{jsonrpc::invalid_params, text
-                            + " is not a computer URI; a session runs in computer://<id>"};
+      return plan_refusal{jsonrpc::invalid_params,
+                          text + " is not a computer URI; a session runs in computer://<id>"};
     if (!host.computers)
       return plan_refusal{jsonrpc::invalid_params,
-                          "This session asked to run in " + text
-                            + ", and this host has no computer plugin that makes a machine from it"};
+                          "This session asked to run in " + text +
+                            ", and this host has no computer plugin that makes a machine from it"};
     return plan_refusal{jsonrpc::invalid_params, "Nothing here makes a computer from " + text};
   }
   const auto uri = ahp::parse_computer_uri(text);
@@ -43,8 +43,8 @@ std::optional<plan_refusal> read_computer(const services& host, session_plan& pl
 
 std::optional<plan_refusal> read_folders(session_plan& plan, const json::array& list) {
   if (list.size() > most_folders)
-    return plan_refusal{jsonrpc::invalid_params, "workingDirectories holds at most "
-                          + std::to_string(most_folders) + " folders"};
+    return plan_refusal{jsonrpc::invalid_params, "workingDirectories holds at most " +
+                                                   std::to_string(most_folders) + " folders"};
   for (const auto& item : list) {
     const auto* text = item.if_string();
     if (!text || !ahp::file_path(std::string_view(*text)))
@@ -57,9 +57,8 @@ std::optional<plan_refusal> read_folders(session_plan& plan, const json::array& 
 
 } // namespace
 
-std::variant<session_plan, plan_refusal> plan_session(const services& host,
-                                                      const json::object& params,
-                                                      const std::string& client_id) {
+std::variant<session_plan, plan_refusal>
+plan_session(const services& host, const json::object& params, const std::string& client_id) {
   jsonrpc::params in(params);
   session_plan plan;
   plan.uri = in.text("channel");
@@ -100,8 +99,8 @@ json::object session_config_schema(const services& host) {
   json::object properties;
   if (host.computers)
     properties["computer"] = json::object{
-      {"type", "string"},    {"title", "Computer"}, {"description", "Where the session runs."},
-      {"default", ""},       {"enumDynamic", true}, {"sessionMutable", false}};
+      {"type", "string"}, {"title", "Computer"}, {"description", "Where the session runs."},
+      {"default", ""},    {"enumDynamic", true}, {"sessionMutable", false}};
   return {{"type", "object"}, {"properties", std::move(properties)}};
 }
 

@@ -14,9 +14,9 @@ struct session_plan {
   std::string uri;
   std::string provider;
   std::vector<std::string> folders; ///< `workingDirectories`, file URIs
-  json::object config; ///< values of the published keys
-  std::string machine; ///< id, from `config.computer`; empty: this host
-  json::value active_client; ///< SessionActiveClient or null
+  json::object config;              ///< values of the published keys
+  std::string machine;              ///< id, from `config.computer`; empty: this host
+  json::value active_client;        ///< SessionActiveClient or null
 };
 
 /// A refusal with its wire code.
@@ -25,12 +25,13 @@ struct plan_refusal {
   std::string sentence;
 };
 
-/// Reads the params of `createSession`. `client_id` is the sender, whom alone `activeClient` may name.
-std::variant<session_plan, plan_refusal> plan_session(const services& host,
-                                                      const json::object& params,
-                                                      const std::string& client_id);
+/// Reads the params of `createSession`. `client_id` is the sender, whom alone `activeClient` may
+/// name.
+std::variant<session_plan, plan_refusal>
+plan_session(const services& host, const json::object& params, const std::string& client_id);
 
-/// SessionConfigSchema of a session of any provider: the key `computer` when machines are made here.
+/// SessionConfigSchema of a session of any provider: the key `computer` when machines are made
+/// here.
 json::object session_config_schema(const services& host);
 
 } // namespace ahpd::hub

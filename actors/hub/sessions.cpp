@@ -73,8 +73,7 @@ session_start rows_of(const services& host, const session_plan& plan) {
   if (folders.empty())
     folders.emplace_back(ahp::file_uri(host.default_directory));
   state["workingDirectories"] = std::move(folders);
-  state["config"]
-    = json::object{{"schema", session_config_schema(host)}, {"values", plan.config}};
+  state["config"] = json::object{{"schema", session_config_schema(host)}, {"values", plan.config}};
   auto first = build::chat_state(chat, "New session", now, json::object{{"kind", "user"}});
   first.as_object().erase("turns");
   return {{plan.id, plan.uri, now, now, std::move(state)},
@@ -199,7 +198,8 @@ void resolve_chat(self_ptr self, const std::string& uri, caf::response_promise p
   auto& st = self->state;
   const auto no_chat = core::refusal(ahp::not_found, "There is no chat " + uri);
   const auto finish = [self, uri, promise](const std::string& id) {
-    // A session that was opened just now has not claimed its chats' channels yet: it is asked itself.
+    // A session that was opened just now has not claimed its chats' channels yet: it is asked
+    // itself.
     with_session(self, id, promise, [self, uri, promise](const caf::actor& actor) {
       self->request(actor, caf::infinite, find_chat{uri})
         .then([promise](opened& chat) mutable { promise.deliver(std::move(chat)); },
@@ -239,8 +239,8 @@ void list(self_ptr self, const list_sessions& what, caf::response_promise promis
     std::string next;
   };
   auto found = std::make_shared<page>();
-  const auto limit = std::max<std::uint64_t>(
-    1, what.limit ? std::min(*what.limit, longest_page) : page_without_limit);
+  const auto limit = std::max<std::uint64_t>(1, what.limit ? std::min(*what.limit, longest_page)
+                                                           : page_without_limit);
   auto read = [found, limit, cursor = what.cursor](config::store& db) {
     auto rows = db.list_sessions(limit + 1, cursor);
     found->known = rows.has_value();
@@ -260,8 +260,8 @@ void list(self_ptr self, const list_sessions& what, caf::response_promise promis
         if (!found->known)
           return promise.deliver(
             core::refusal(jsonrpc::invalid_params, "Unrecognised cursor " + cursor));
-        promise.deliver(session_page{
-          std::make_shared<const json::value>(std::move(found->items)), std::move(found->next)});
+        promise.deliver(session_page{std::make_shared<const json::value>(std::move(found->items)),
+                                     std::move(found->next)});
       },
       [promise](caf::error& why) mutable { promise.deliver(std::move(why)); });
 }

@@ -43,7 +43,7 @@ struct list_sessions {
   std::string cursor;
 };
 struct session_page {
-  json::shared items; ///< array of SessionSummary
+  json::shared items;      ///< array of SessionSummary
   std::string next_cursor; ///< empty: no more
 };
 
@@ -57,7 +57,7 @@ struct sessions_state {
 
   services_ptr host;
   std::map<std::string, live> open; ///< by session id
-  std::set<std::string> claimed; ///< ids of sessions that are being made
+  std::set<std::string> claimed;    ///< ids of sessions that are being made
   /// Who waits for a session that is being read from the store.
   std::map<std::string, std::vector<caf::response_promise>> opening;
 };

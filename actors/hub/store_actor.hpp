@@ -14,9 +14,9 @@
 
 namespace ahpd::hub {
 
-/// A piece of work on the database, run on the store's own thread. Answered with `unit` once what it
-/// wrote is on disk, together with everything else that waited (group commit); an exception rolls the
-/// piece back alone and answers with its sentence.
+/// A piece of work on the database, run on the store's own thread. Answered with `unit` once what
+/// it wrote is on disk, together with everything else that waited (group commit); an exception
+/// rolls the piece back alone and answers with its sentence.
 struct store_job {
   std::shared_ptr<const std::function<void(config::store&)>> run;
 };
@@ -36,8 +36,8 @@ caf::behavior store_actor(caf::stateful_actor<store_state>* self,
                           std::shared_ptr<config::store> database, core::metrics* count);
 
 /// Writes, then goes on. Every other message of `self` waits meanwhile (`await`), so what is
-/// acknowledged is on disk and what came later is answered later. A write that fails ends the actor:
-/// its state is ahead of the database, and its successor starts from what is there.
+/// acknowledged is on disk and what came later is answered later. A write that fails ends the
+/// actor: its state is ahead of the database, and its successor starts from what is there.
 template <class Self>
 void after_commit(Self* self, const caf::actor& store, std::function<void(config::store&)> write,
                   std::function<void()> then) {

@@ -59,8 +59,8 @@ struct actors {
   };
   config cfg;
   caf::actor_system system{cfg};
-  caf::scheduler::test_coordinator& sched
-    = dynamic_cast<caf::scheduler::test_coordinator&>(system.scheduler());
+  caf::scheduler::test_coordinator& sched =
+    dynamic_cast<caf::scheduler::test_coordinator&>(system.scheduler());
 };
 
 using crash_atom = caf::atom_constant<caf::atom("crash")>;
@@ -177,10 +177,10 @@ TEST_CASE("an outbox whose socket is gone swallows what it is given") {
 
 TEST_CASE("a channel outlives its owner") {
   core::directory where;
-  const auto first = where.claim("ahp-session:/a", ahp::channel_kind::session, {},
-                                 json::object{{"title", "kept"}});
-  const auto again = where.claim("ahp-session:/a", ahp::channel_kind::session, {},
-                                 json::object{{"title", "new"}});
+  const auto first =
+    where.claim("ahp-session:/a", ahp::channel_kind::session, {}, json::object{{"title", "kept"}});
+  const auto again =
+    where.claim("ahp-session:/a", ahp::channel_kind::session, {}, json::object{{"title", "new"}});
   CHECK(first == again);
   CHECK(again->state.at("title") == "kept");
   where.remove("ahp-session:/a");
@@ -272,8 +272,8 @@ TEST_CASE("a vital child's crash is the end at once, and children end in the rev
 TEST_CASE("a log line is JSON and holds no secret") {
   core::log::redact("s3cret-token");
   core::log::redact("abc"); // too short to be taken
-  const auto line = core::log::line("info", "got", {{"url", "ws://h/?tkn=s3cret-token&x"},
-                                                    {"raw", "abc\xFF\n"}});
+  const auto line =
+    core::log::line("info", "got", {{"url", "ws://h/?tkn=s3cret-token&x"}, {"raw", "abc\xFF\n"}});
   const auto parsed = json::parse("{" + line);
   CHECK(parsed.at("url") == "ws://h/?tkn=<redacted>&x");
   CHECK(parsed.at("raw") == "abc?\n");

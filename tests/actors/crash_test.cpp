@@ -37,7 +37,8 @@ std::size_t descriptors() {
   return static_cast<std::size_t>(std::distance(begin(all), end(all)));
 }
 
-/// A client that follows the root, the session and its chat while a turn runs that ends only when killed.
+/// A client that follows the root, the session and its chat while a turn runs that ends only when
+/// killed.
 loop_client busy_client(live_hub& hub) {
   auto c = hub.connect();
   c.result("subscribe", {});
@@ -129,8 +130,8 @@ TEST_CASE("a killed catalogue comes back, and its followers hear on") {
   auto other = hub.connect("other");
   other.result("createSession", {{"channel", "ahp-session:/new"}});
   c.socket->wait("root/sessionAdded", [](const json::value& f) {
-    return f.as_object().if_contains("method") && f.at("method") == "root/sessionAdded"
-      && f.at("params").at("summary").at("resource") == "ahp-session:/new";
+    return f.as_object().if_contains("method") && f.at("method") == "root/sessionAdded" &&
+           f.at("params").at("summary").at("resource") == "ahp-session:/new";
   });
   check_serves(hub);
 }
@@ -185,8 +186,8 @@ TEST_CASE("a turn is ended for good by the next start when its hub was cut off")
   const auto turns = db.turns_of(chat, 10);
   REQUIRE(turns.size() == 2);
   CHECK(turns[1].turn.at("state") == "error");
-  CHECK(turns[1].turn.at("responseParts").as_array().back().at("error").at("errorType")
-        == "hostStopped");
+  CHECK(turns[1].turn.at("responseParts").as_array().back().at("error").at("errorType") ==
+        "hostStopped");
   CHECK(db.chats_of("s")[0].state.at("status") == 2);
   CHECK(hub::end_cut_turns(db).size() == 1); // once is enough
   CHECK(db.turns_of(chat, 10).size() == 2);

@@ -31,7 +31,8 @@ TEST_CASE("the token is taken from the query, percent-encoded, or from a bearer"
 
 TEST_CASE("anything but the whole token is refused with 401") {
   CHECK(hub::refuse_upgrade(guarded, asking({}))->body == "A connection token is required");
-  for (const char* wrong : {"/?tkn=", "/?tkn=a", "/?tkn=a%20secret/==", "/?tkn=a%20secret/", "/?tk=a secret/="})
+  for (const char* wrong :
+       {"/?tkn=", "/?tkn=a", "/?tkn=a%20secret/==", "/?tkn=a%20secret/", "/?tk=a secret/="})
     CHECK(status(guarded, asking({}, wrong)) == 401);
   // The query is looked at first.
   CHECK(status(guarded, asking({{"Authorization", "Bearer a secret/="}}, "/?tkn=x")) == 401);
@@ -41,8 +42,8 @@ TEST_CASE("anything but the whole token is refused with 401") {
 TEST_CASE("a loopback host answers to loopback names only") {
   for (const char* host : {"127.0.0.1:1", "localhost:9187", "LOCALHOST", "[::1]:9187"})
     CHECK(status(open, asking({{"Host", host}})) == 101);
-  CHECK(hub::refuse_upgrade(open, asking({{"Host", "evil.example:9187"}}))->body
-        == "This host does not answer to evil.example:9187");
+  CHECK(hub::refuse_upgrade(open, asking({{"Host", "evil.example:9187"}}))->body ==
+        "This host does not answer to evil.example:9187");
   CHECK(status({"", "0.0.0.0"}, asking({{"Host", "box.example"}})) == 101);
   transport::http_request none{"GET", "/", {}, {}, {}};
   CHECK(status(open, none) == 403);
@@ -53,6 +54,8 @@ TEST_CASE("a web page of another host is refused, a program's own origin is not"
   CHECK(status(open, asking({{"Origin", "https://127.0.0.1.evil.example:9187"}})) == 403);
   CHECK(status(open, asking({{"Origin", "http://localhost:3000"}})) == 101);
   CHECK(status(open, asking({{"Origin", "vscode-file://vscode-app"}})) == 101);
-  CHECK(status({"", "0.0.0.0"}, asking({{"Host", "box.example"}, {"Origin", "https://box.example"}})) == 101);
-  CHECK(status({"", "0.0.0.0"}, asking({{"Host", "box.example"}, {"Origin", "https://x.example"}})) == 403);
+  CHECK(status({"", "0.0.0.0"},
+               asking({{"Host", "box.example"}, {"Origin", "https://box.example"}})) == 101);
+  CHECK(status({"", "0.0.0.0"},
+               asking({{"Host", "box.example"}, {"Origin", "https://x.example"}})) == 403);
 }

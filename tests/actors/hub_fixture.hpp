@@ -94,20 +94,21 @@ struct loop_client {
   }
   void dispatch(const std::string& channel, json::value action) {
     events.on_text(jsonrpc::notification_frame(
-      "dispatchAction", {{"channel", channel}, {"clientSeq", ++last_seq}, {"action", std::move(action)}}));
+      "dispatchAction",
+      {{"channel", channel}, {"clientSeq", ++last_seq}, {"action", std::move(action)}}));
   }
   json::value wait_action(const std::string& type, const std::string& channel) {
     return socket->wait(type, [&](const json::value& f) {
       const auto* p = f.as_object().if_contains("params");
-      return f.as_object().if_contains("method") && f.at("method").as_string() == "action"
-        && p->at("channel").as_string() == channel
-        && p->at("action").at("type").as_string() == type;
+      return f.as_object().if_contains("method") && f.at("method").as_string() == "action" &&
+             p->at("channel").as_string() == channel &&
+             p->at("action").at("type").as_string() == type;
     });
   }
 };
 
-/// A whole hub in this process on real io threads, with sessions in memory. Its agents' handles are kept,
-/// so that a test can kill any actor there is.
+/// A whole hub in this process on real io threads, with sessions in memory. Its agents' handles are
+/// kept, so that a test can kill any actor there is.
 struct live_hub {
   struct config : caf::actor_system_config {
     config() {
@@ -130,9 +131,9 @@ struct live_hub {
       return agent;
     };
     host->engines = {shell};
-    host->this_host = runtimes::make_host_place(core::io_of(system), core::blocking_pool_of(system),
-                                                {{"PATH", "/usr/local/bin:/usr/bin:/bin"},
-                                                 {"AHPD_TEST_HUB", std::to_string(getpid())}});
+    host->this_host = runtimes::make_host_place(
+      core::io_of(system), core::blocking_pool_of(system),
+      {{"PATH", "/usr/local/bin:/usr/bin:/bin"}, {"AHPD_TEST_HUB", std::to_string(getpid())}});
     if (more)
       more(*host);
     host->order = hub::open_sequence(*database, host);

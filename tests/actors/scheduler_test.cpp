@@ -23,8 +23,7 @@ struct config : caf::actor_system_config {
 using tick = caf::atom_constant<caf::atom("tick")>;
 using ask = caf::atom_constant<caf::atom("ask")>;
 
-template <class T>
-T within(std::future<T>& f) {
+template <class T> T within(std::future<T>& f) {
   REQUIRE(f.wait_for(20s) == std::future_status::ready);
   return f.get();
 }
@@ -35,9 +34,11 @@ TEST_CASE("an actor runs on the thread of the io_context") {
   config cfg(1);
   caf::actor_system system(cfg);
   std::promise<std::thread::id> io_thread;
-  boost::asio::post(ahpd::core::io_of(system), [&] { io_thread.set_value(std::this_thread::get_id()); });
+  boost::asio::post(ahpd::core::io_of(system),
+                    [&] { io_thread.set_value(std::this_thread::get_id()); });
   std::promise<std::thread::id> actor_thread;
-  system.spawn([&](caf::event_based_actor*) { actor_thread.set_value(std::this_thread::get_id()); });
+  system.spawn(
+    [&](caf::event_based_actor*) { actor_thread.set_value(std::this_thread::get_id()); });
   auto a = io_thread.get_future();
   auto b = actor_thread.get_future();
   CHECK(within(a) == within(b));
@@ -46,7 +47,8 @@ TEST_CASE("an actor runs on the thread of the io_context") {
 TEST_CASE("a flooded actor does not starve the sockets' thread") {
   config cfg(1);
   caf::actor_system system(cfg);
-  // The actor sends itself two messages for each one until told otherwise: its mailbox never empties.
+  // The actor sends itself two messages for each one until told otherwise: its mailbox never
+  // empties.
   std::atomic<bool> over{false};
   auto flooded = system.spawn([&](caf::event_based_actor* self) -> caf::behavior {
     return {[self, &over](tick t) {

@@ -21,8 +21,8 @@ TEST_CASE("the wire log keeps frames as lines and rolls at its bound") {
       log.in(3, R"({"filler":"..............................................."})");
   }
   CHECK(std::filesystem::exists(path + ".1"));
-  CHECK((std::filesystem::status(path).permissions() & std::filesystem::perms::group_all)
-        == std::filesystem::perms::none);
+  CHECK((std::filesystem::status(path).permissions() & std::filesystem::perms::group_all) ==
+        std::filesystem::perms::none);
   std::istringstream lines(tests::read_file(path + ".1"));
   std::string first;
   std::string second;

@@ -1,5 +1,5 @@
-// How dear it is to bring one action to many followers: the hub's way, one buffer that all share, against
-// the plain way, one serialisation for each follower, in one run.
+// How dear it is to bring one action to many followers: the hub's way, one buffer that all share,
+// against the plain way, one serialisation for each follower, in one run.
 #include "actors/core/channel.hpp"
 #include "protocol/ahp/builders.hpp"
 #include "protocol/jsonrpc/message.hpp"
@@ -33,13 +33,14 @@ double cpu_seconds() {
   return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_nsec) / 1e9;
 }
 
-json::value delta() { return ahp::build::delta("t", "p", std::string(100, 'x')); }
+json::value delta() {
+  return ahp::build::delta("t", "p", std::string(100, 'x'));
+}
 
 json::value chat() {
   auto state = ahp::build::chat_state("ahp-chat:/c", "c", 0, json::object{{"kind", "user"}});
-  state.as_object()["activeTurn"]
-    = json::object{{"id", "t"},
-                   {"responseParts", {ahp::build::text_part("markdown", "p")}}};
+  state.as_object()["activeTurn"] =
+    json::object{{"id", "t"}, {"responseParts", {ahp::build::text_part("markdown", "p")}}};
   return state;
 }
 
@@ -85,8 +86,8 @@ int main(int argc, char** argv) {
     theirs.push_back(one_each(sockets));
   }
   tests::bench_report report(argc, argv);
-  report.at_most("CPU per delivered frame, shared / one each", median(ours) / median(theirs), "ratio",
-                 0.2);
+  report.at_most("CPU per delivered frame, shared / one each", median(ours) / median(theirs),
+                 "ratio", 0.2);
   report.at_most("CPU per delivered frame", median(ours) / (deltas * followers) * 1e9, "ns", 500);
   return report.finish();
 }

@@ -21,11 +21,15 @@ struct floor_rule {
 };
 
 const std::map<std::string, floor_rule> rules{
-  {"protocol", {{"protocol"}, {"caf/", "boost/beast", "boost/asio", "boost/process", "spdlog/", "sqlite3"}}},
+  {"protocol",
+   {{"protocol"}, {"caf/", "boost/beast", "boost/asio", "boost/process", "spdlog/", "sqlite3"}}},
   {"protocol/transport", {{"protocol"}, {"caf/", "boost/process", "spdlog/", "sqlite3"}}},
-  {"config", {{"config", "protocol"}, {"caf/", "boost/beast", "boost/asio", "boost/process", "spdlog/"}}},
+  {"config",
+   {{"config", "protocol"}, {"caf/", "boost/beast", "boost/asio", "boost/process", "spdlog/"}}},
   {"runtimes", {{"runtimes", "config", "protocol"}, {"caf/", "boost/beast", "sqlite3"}}},
-  {"actors", {{"actors", "runtimes", "config", "protocol"}, {"boost/asio", "boost/beast", "boost/process", "sqlite3"}}},
+  {"actors",
+   {{"actors", "runtimes", "config", "protocol"},
+    {"boost/asio", "boost/beast", "boost/process", "sqlite3"}}},
   {"tools", {{"tools", "actors", "runtimes", "config", "protocol"}, {"boost/beast", "sqlite3"}}},
 };
 

@@ -97,9 +97,8 @@ void answer_request(caf::actor_system& system, const hub::services_ptr& host, co
   if (path == "/metrics") {
     if (!hub::has_token(door, request))
       return reply(plain(401, "A connection token is required"));
-    return reply({200,
-                  {{"Content-Type", "text/plain; version=0.0.4; charset=utf-8"}},
-                  host->metrics.text()});
+    return reply(
+      {200, {{"Content-Type", "text/plain; version=0.0.4; charset=utf-8"}}, host->metrics.text()});
   }
   if (path == "/api" || path.rfind("/api/", 0) == 0)
     return reply({404,
@@ -115,12 +114,13 @@ std::shared_ptr<transport::server> open_door(caf::actor_system& system,
                                              const hub::services_ptr& host) {
   const hub::door door{options.connection_token, options.host};
   transport::server_handlers handlers;
-  handlers.on_request = [&system, host, door](const transport::http_request& request,
-                                              const std::function<void(transport::http_response)>& reply) {
+  handlers.on_request = [&system, host,
+                         door](const transport::http_request& request,
+                               const std::function<void(transport::http_response)>& reply) {
     answer_request(system, host, door, request, reply);
   };
-  handlers.on_upgrade = [&system, host, door](const transport::http_request& request)
-    -> transport::upgrade_answer {
+  handlers.on_upgrade =
+    [&system, host, door](const transport::http_request& request) -> transport::upgrade_answer {
     if (auto refused = hub::refuse_upgrade(door, request)) {
       core::log::warning("connection refused", {{"peer", request.peer}, {"why", refused->body}});
       return *refused;
@@ -197,9 +197,10 @@ int run_hub(config::run_options options,
   facts.paths = options.paths;
   facts.pid = ::getpid();
   facts.files = options.files;
-  facts.door = !options.connection_token.empty()     ? config::announcement::admission::token
-    : config::is_loopback(options.host) ? config::announcement::admission::loopback_only
-                                        : config::announcement::admission::any_connection;
+  facts.door = !options.connection_token.empty() ? config::announcement::admission::token
+               : config::is_loopback(options.host)
+                 ? config::announcement::admission::loopback_only
+                 : config::announcement::admission::any_connection;
   facts.token_file = options.connection_token_file;
   ready(config::announce(facts));
 

@@ -2,6 +2,8 @@
 
 namespace ahpd::hub {
 
-std::vector<engine> built_in_engines() { return {shell_engine()}; }
+std::vector<engine> built_in_engines() {
+  return {shell_engine()};
+}
 
 } // namespace ahpd::hub

@@ -23,8 +23,8 @@ constexpr milliseconds rest_grace{500};
 /// How long an agent that was told to end waits for its program's end.
 constexpr std::chrono::seconds leave_limit{5};
 
-/// Every update of a running call carries its whole content, so a large one must come more rarely: this
-/// many bytes of content are worth one millisecond more of waiting.
+/// Every update of a running call carries its whole content, so a large one must come more rarely:
+/// this many bytes of content are worth one millisecond more of waiting.
 constexpr std::size_t bytes_per_ms = 2'000;
 
 struct shell_state {
@@ -34,7 +34,7 @@ struct shell_state {
     begin_turn what;
     std::shared_ptr<runtimes::running> program;
     bool cancelled = false;
-    bool flush_due = false; ///< an update is scheduled
+    bool flush_due = false;    ///< an update is scheduled
     std::size_t last_size = 0; ///< bytes of content in the last update
   };
 
@@ -50,7 +50,9 @@ using leave_atom = caf::atom_constant<caf::atom("leave")>;
 
 constexpr const char* call_id = "command"; ///< a turn has one call; its turn tells it from others
 
-std::string call_of(const std::string& turn) { return turn + ":" + call_id; }
+std::string call_of(const std::string& turn) {
+  return turn + ":" + call_id;
+}
 
 void step(self_ptr self, json::value action) {
   auto& st = self->state;
@@ -85,8 +87,8 @@ void flush_later(self_ptr self) {
   if (turn.flush_due)
     return;
   turn.flush_due = true;
-  const auto wait = self->state.context.delta_window
-    + milliseconds(static_cast<std::int64_t>(turn.last_size / bytes_per_ms));
+  const auto wait = self->state.context.delta_window +
+                    milliseconds(static_cast<std::int64_t>(turn.last_size / bytes_per_ms));
   if (wait.count() == 0)
     self->send(self, flush_atom::value, turn.what.turn_id);
   else
@@ -99,10 +101,10 @@ void flush(self_ptr self) {
   auto content = shell_content(*turn.program, false);
   turn.last_size = 0;
   for (const auto& entry : content)
-    turn.last_size += json::string_member(entry, "text").value_or("").size()
-      + json::string_member(entry, "data").value_or("").size();
-  step(self, build::tool_call_content(turn.what.turn_id, call_of(turn.what.turn_id),
-                                      std::move(content)));
+    turn.last_size += json::string_member(entry, "text").value_or("").size() +
+                      json::string_member(entry, "data").value_or("").size();
+  step(self,
+       build::tool_call_content(turn.what.turn_id, call_of(turn.what.turn_id), std::move(content)));
 }
 
 void on_exit(self_ptr self, const runtimes::exit_status& status) {
@@ -127,8 +129,7 @@ void on_started(self_ptr self, const runtimes::exec_result& result) {
 }
 
 /// Runs `work` when the turn it belongs to is still the one under way.
-template <class T, class Work>
-std::function<void(T)> for_this_turn(self_ptr self, Work work) {
+template <class T, class Work> std::function<void(T)> for_this_turn(self_ptr self, Work work) {
   return core::back_to<T>(self, [self, work, id = self->state.now->what.turn_id](T value) {
     if (self->state.now && self->state.now->what.turn_id == id)
       work(std::move(value));

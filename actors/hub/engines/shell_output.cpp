@@ -67,9 +67,9 @@ json::value shell_result(const runtimes::running& program, const runtimes::exit_
   if (status.signal)
     structured["signal"] = *status.signal;
   json::object result{{"success", status.ok()},
-                      {"pastTenseMessage",
-                       status.ok() ? std::string("Ran the command")
-                                   : "Ran the command: " + how_it_failed(status)},
+                      {"pastTenseMessage", status.ok()
+                                             ? std::string("Ran the command")
+                                             : "Ran the command: " + how_it_failed(status)},
                       {"content", shell_content(program, true)},
                       {"structuredContent", std::move(structured)}};
   if (!status.ok()) {
