@@ -83,6 +83,9 @@ void show(self_ptr self, const machine_record& r) {
   auto& st = self->state;
   auto record = shown(r);
   const auto* before = listed(st, r.id);
+  if (!before && st.making.count(r.id))
+    return; // shown when it is made: a make that fails leaves nothing, and starts with a stopped
+            // one
   if (!before)
     publish(self, build::computer_added(r.id, std::move(record)));
   else if (before->at("record") != record)

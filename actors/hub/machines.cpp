@@ -97,24 +97,30 @@ void make(self_ptr self, const std::string& name, const write_computer& what,
   if (const auto* why = std::get_if<runtimes::refusal>(&read))
     return promise.deliver(wire_refusal(*why));
   auto spec = std::get<runtimes::machine_spec>(std::move(read));
+  st.making.insert(name);
+  const auto over = [self, name] {
+    self->state.making.erase(name);
+    look(self, name);
+  };
+  const auto failed = [promise, over](caf::error& why) mutable {
+    promise.deliver(std::move(why));
+    over();
+  };
   self->request(st.queue, make_limit, make_machine{std::move(spec), progress_to(what.progress)})
     .then(
-      [self, name, owner = what.owner, promise](const made_machine& made) mutable {
+      [self, name, owner = what.owner, promise, over, failed](const made_machine& made) mutable {
         json::value kept{{"owner", owner}, {"container", made.record.handle}};
         self
           ->request(self->state.host->store->get(), caf::infinite,
                     make_store_job([name, kept](config::store& db) { db.put_machine(name, kept); }))
           .then(
-            [self, name, promise]() mutable {
+            [promise, over]() mutable {
               promise.deliver(caf::unit);
-              look(self, name);
+              over();
             },
-            [promise](caf::error& why) mutable { promise.deliver(std::move(why)); });
+            failed);
       },
-      [self, name, promise](caf::error& why) mutable {
-        promise.deliver(std::move(why));
-        look(self, name);
-      });
+      failed);
 }
 
 void write(self_ptr self, const write_computer& what, caf::response_promise promise) {

@@ -77,13 +77,14 @@ struct machines_state {
   };
 
   services_ptr host;
-  std::shared_ptr<core::channel> doc;               ///< x-ahpd-computers://
-  caf::actor queue;                                 ///< of the one Docker
-  std::map<std::string, known_machine> machines;    ///< by id, while a verb is under way
-  std::set<std::string> looking;                    ///< ids whose record is being read
-  std::set<std::string> look_again;                 ///< of those, which changed meanwhile
-  bool listing = false;                             ///< all records are being read
-  std::set<std::string> looked;                     ///< ids whose record was read since that began
+  std::shared_ptr<core::channel> doc;            ///< x-ahpd-computers://
+  caf::actor queue;                              ///< of the one Docker
+  std::map<std::string, known_machine> machines; ///< by id, while a verb is under way
+  std::set<std::string> making;     ///< names of machines whose make was not answered yet
+  std::set<std::string> looking;    ///< ids whose record is being read
+  std::set<std::string> look_again; ///< of those, which changed meanwhile
+  bool listing = false;             ///< all records are being read
+  std::set<std::string> looked;     ///< ids whose record was read since that began
   std::vector<std::function<void()>> after_listing; ///< who waits for the next one
   std::multimap<std::string, std::string> to_sweep; ///< machine id -> marker, until it was done
 

@@ -117,9 +117,9 @@ asio::awaitable<exit_status> with_cause(std::shared_ptr<machine_room> room, foun
   for (int look = 0; look < looks; ++look) {
     if (look > 0)
       co_await never.wait_for(std::chrono::milliseconds(100));
-    auto why = gone_since(in, co_await room->machines->find(in.facts.name));
+    const auto why = gone_since(in, co_await room->machines->find(in.facts.name));
     if (!why.empty())
-      co_return exit_status{{}, {}, std::move(why)};
+      co_return exit_status{{}, {}, "how it ended is not known: " + why};
   }
   co_return status;
 }

@@ -132,7 +132,7 @@ TEST_CASE("a machine that stops under a turn ends it with a sentence, and the hu
   tests::docker({"kill", name});
   auto end = tests::end_of_turn(peer, in, turn);
   CHECK(end.out == "ready\n");
-  CHECK(end.failure() == "its exit status is not known: " + name + " stopped while it ran");
+  CHECK(end.failure() == "how it ended is not known: " + name + " stopped while it ran");
 
   end = tests::run_turn(peer, in, "echo never");
   CHECK(end.type == "chat/error");
@@ -146,7 +146,7 @@ TEST_CASE("a machine that stops under a turn ends it with a sentence, and the hu
   peer.request("resourceDelete", {{"uri", "computer://" + name}});
   end = tests::end_of_turn(peer, in, turn);
   // A removal stops it first, so either is the truth when it is looked at.
-  const auto lost = "its exit status is not known: " + name;
+  const auto lost = "how it ended is not known: " + name;
   CHECK((end.failure() == lost + " was removed while it ran" ||
          end.failure() == lost + " stopped while it ran"));
   CHECK(refused_turn(peer, in) == "There is no computer called " + name);

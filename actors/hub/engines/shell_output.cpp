@@ -47,7 +47,7 @@ std::string how_it_failed(const runtimes::exit_status& status) {
     return "exit status " + std::to_string(*status.code);
   if (status.signal)
     return "killed by signal " + std::to_string(*status.signal);
-  return "its exit status is not known: " + status.lost;
+  return status.lost;
 }
 
 } // namespace
