@@ -200,10 +200,7 @@ caf::behavior chat_actor(caf::stateful_actor<chat_state>* self, services_ptr hos
       return self->delegate(self->state.start.session, dispose_chat{self->state.start.uri});
     },
     [self](const first_message& m) {
-      auto started = ahp::build::turn_started(random_id(), now_ms(), *m.message);
-      start_turn(self, started, std::nullopt, [self, started](const std::string& why) {
-        begin(self, started, std::nullopt, {nullptr, {}, why});
-      });
+      start_own(self, ahp::build::turn_started(core::random_id(), core::now_ms(), *m.message));
     },
     [self](const turn_step& step) {
       const auto& run = self->state.running;
