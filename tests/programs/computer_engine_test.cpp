@@ -38,7 +38,9 @@ TEST_CASE("a pull's progress reaches whoever asked for it, only forwards") {
   tests::fake_engine engine;
   tests::hub_process hub(with_engine(engine.address()));
   tests::ahp_peer asker(hub.url());
-  tests::ahp_peer other(hub.url(), {"other"});
+  tests::peer_options another;
+  another.client_id = "other";
+  tests::ahp_peer other(hub.url(), another);
   asker.initialize();
   other.initialize({"ahp-root://"});
   auto params = tests::write_params("computer://pulled", R"({"image": "debian:e2e"})");
