@@ -89,7 +89,6 @@ constexpr std::array members{
   member_rule{"createResourceWatch", "includes", kind::object},
   member_rule{"createResourceWatch", "includes.items", kind::list},
   member_rule{"x-ahpd/computers/create", "name", kind::text},
-  member_rule{"x-ahpd/computers/create", "manifest", kind::object},
   member_rule{"x-ahpd/computers/create", "progressToken", kind::token},
   member_rule{"x-ahpd/computers/start", "name", kind::text},
   member_rule{"x-ahpd/computers/stop", "name", kind::text},

@@ -96,7 +96,6 @@ constexpr std::array members{
   member_row{"createResourceWatch", "excludes", "object"},
   member_row{"createResourceWatch", "includes", "object"},
   member_row{"x-ahpd/computers/create", "name", "text"},
-  member_row{"x-ahpd/computers/create", "manifest", "object"},
   member_row{"x-ahpd/computers/create", "progressToken", "token"},
   member_row{"x-ahpd/computers/start", "name", "text"},
   member_row{"x-ahpd/computers/stop", "name", "text"},
