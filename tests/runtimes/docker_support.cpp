@@ -54,7 +54,7 @@ docker_fixture::docker_fixture(std::map<std::string, std::string> env)
 docker_fixture::~docker_fixture() {
   sut.reset();
   io.restart();
-  io.run_for(deadline); // what was under way ends; returns once it has
+  io.run_for(std::chrono::seconds(5)); // what was under way ends
   CHECK(io.stopped());
   auto left = docker_says("ps -aq --filter label=ahpd.host=" + host_id);
   for (auto& c : left)
