@@ -168,6 +168,17 @@ asio::awaitable<std::string> launcher::connect(std::shared_ptr<exec_run> run) {
   co_return wait->refused;
 }
 
+/// Waits until the streams have ended, or until the engine had its time for that.
+asio::awaitable<void> launcher::wait_closed(std::shared_ptr<exec_run> run) {
+  while (!run->stream_ended()) {
+    // A statement of its own: GCC 12 awaits the right side of `a && co_await b` in the head of a
+    // `while` although the left is false.
+    const bool changed = co_await run->changed.wait_for(closing);
+    if (!changed)
+      co_return;
+  }
+}
+
 /// Waits until the program runs. The engine opens the streams before it starts a program and writes
 /// there why it could not, so only its record tells the two apart. Gives why it was not started.
 asio::awaitable<std::string> launcher::started(std::shared_ptr<exec_run> run) {
@@ -184,8 +195,7 @@ asio::awaitable<std::string> launcher::started(std::shared_ptr<exec_run> run) {
     co_await run->changed.wait_for(pause);
     pause = std::min(pause * 2, longest_look);
   }
-  while (!run->stream_ended() && co_await run->changed.wait_for(closing)) {
-  }
+  co_await wait_closed(run);
   auto words = trimmed(run->read(output::out, 0, SIZE_MAX).bytes);
   if (words.empty())
     words = "Docker did not start the program and did not say why";
@@ -209,8 +219,7 @@ asio::awaitable<exit_status> launcher::end_of(std::shared_ptr<exec_run> run) {
     if (!run->stream_ended() && !run->has_died() && co_await has_ended(id))
       break; // events were missed, this program's end among them
   }
-  while (!run->stream_ended() && co_await run->changed.wait_for(closing)) {
-  }
+  co_await wait_closed(run);
   exit_status out;
   while (true) {
     const auto state = co_await inspect(id);

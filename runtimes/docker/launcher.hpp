@@ -36,6 +36,7 @@ private:
   boost::asio::awaitable<outcome<docker::exec_state>> inspect(std::string exec_id);
   boost::asio::awaitable<std::string> connect(std::shared_ptr<exec_run> run);
   boost::asio::awaitable<std::string> started(std::shared_ptr<exec_run> run);
+  boost::asio::awaitable<void> wait_closed(std::shared_ptr<exec_run> run);
   boost::asio::awaitable<bool> has_ended(std::string exec_id);
   void hear();
   void exec_died(const docker::event& what);

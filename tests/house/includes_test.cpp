@@ -2,6 +2,7 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <map>
 #include <regex>
@@ -91,4 +92,39 @@ TEST_CASE("the include check sees each kind of violation") {
   CHECK(violations("actors/a.cpp", "#include <boost/asio.hpp>\n").size() == 1);
   CHECK(violations("actors/core/scheduler.cpp", "#include <boost/asio.hpp>\n").empty());
   CHECK(violations("actors/a.cpp", "#include \"runtimes/exec.hpp\"\n").empty());
+}
+
+namespace {
+
+/// Whether the head of a `while` awaits behind `&&` or `||`: GCC 12 awaits there although the left
+/// side has settled the condition already.
+bool awaits_in_a_head(const std::string& text) {
+  const std::string opening = "while (";
+  for (auto at = text.find(opening); at != std::string::npos; at = text.find(opening, at + 1)) {
+    auto end = at + opening.size();
+    for (int depth = 1; end < text.size() && depth > 0; ++end)
+      depth += text[end] == '(' ? 1 : text[end] == ')' ? -1 : 0;
+    const auto head = text.substr(at, end - at);
+    const auto first = std::min(head.find("&&"), head.find("||"));
+    if (first != std::string::npos && head.find("co_await", first) != std::string::npos)
+      return true;
+  }
+  return false;
+}
+
+} // namespace
+
+TEST_CASE("no while awaits behind a short-circuit in its head") {
+  CHECK(awaits_in_a_head("while (!a() &&\n  co_await b()) {\n}"));
+  CHECK(awaits_in_a_head("while (a || co_await b())\n  c();"));
+  CHECK_FALSE(awaits_in_a_head("while (!a()) {\n  if (b && co_await c())\n  d();\n}"));
+  CHECK_FALSE(awaits_in_a_head("while (a() && !b)\n  co_await c();"));
+  CHECK_FALSE(awaits_in_a_head("while (co_await a()) {\n}"));
+  for (const char* top : {"protocol", "config", "runtimes", "actors", "tools"})
+    for (const auto& entry : fs::recursive_directory_iterator(fs::path(AHPD_SOURCE_DIR) / top)) {
+      const auto ext = entry.path().extension();
+      if (ext == ".hpp" || ext == ".cpp")
+        CHECK_MESSAGE(!awaits_in_a_head(ahpd::tests::read_file(entry.path().string())),
+                      entry.path().filename().string());
+    }
 }
