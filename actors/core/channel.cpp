@@ -1,5 +1,6 @@
 #include "actors/core/channel.hpp"
 
+#include "protocol/ahp/builders.hpp"
 #include "protocol/jsonrpc/message.hpp"
 
 #include <algorithm>
@@ -57,29 +58,17 @@ void outbox::close(std::uint16_t code, std::string_view why) {
 
 namespace {
 
-std::string quoted(std::string_view text) {
-  return json::serialize(json::string(text));
+using dispatched = std::optional<ahp::build::origin>;
+
+/// An origin as the wire has it.
+dispatched on_the_wire(const action_origin& origin) {
+  return ahp::build::origin{origin.client_id, origin.client_seq};
 }
 
-std::string origin_text(const action_origin& origin) {
-  return ",\"origin\":{\"clientId\":" + quoted(origin.client_id) +
-         ",\"clientSeq\":" + std::to_string(origin.client_seq) + '}';
-}
-
-/// The frame of an `action` notification, put together from parts that are serialised once.
-transport::frame envelope(std::string_view uri, std::string_view action, std::uint64_t seq,
-                          std::string_view rest) {
-  std::string out;
-  out.reserve(action.size() + uri.size() + rest.size() + 96);
-  out += R"({"jsonrpc":"2.0","method":"action","params":{"channel":)";
-  out += quoted(uri);
-  out += ",\"action\":";
-  out += action;
-  out += ",\"serverSeq\":";
-  out += std::to_string(seq);
-  out += rest;
-  out += "}}";
-  return std::make_shared<const std::string>(std::move(out));
+transport::frame frame_of(std::string_view uri, std::string_view action, std::uint64_t seq,
+                          const dispatched& from, std::string_view rejection = {}) {
+  return std::make_shared<const std::string>(
+    ahp::build::action_frame(uri, action, seq, from, rejection));
 }
 
 constexpr std::size_t dialects = 2;
@@ -110,7 +99,7 @@ std::uint64_t sequencer::publish(channel& where, json::value action,
 std::uint64_t sequencer::announce(channel& where, json::value action,
                                   const std::optional<action_origin>& origin) {
   const auto shared = std::make_shared<const json::value>(std::move(action));
-  const std::string rest = origin ? origin_text(*origin) : std::string{};
+  const auto from = origin ? on_the_wire(*origin) : std::nullopt;
 
   std::unique_lock lock(guard_);
   if (current_ >= reserved_)
@@ -130,9 +119,9 @@ std::uint64_t sequencer::announce(channel& where, json::value action,
     if (texts[slot]->empty())
       return; // that version has no such action
     if (spelling != where.uri)
-      return box.push(envelope(spelling, *texts[slot], seq, rest));
+      return box.push(frame_of(spelling, *texts[slot], seq, from));
     if (!plain[slot])
-      plain[slot] = envelope(where.uri, *texts[slot], seq, rest);
+      plain[slot] = frame_of(where.uri, *texts[slot], seq, from);
     box.push(plain[slot]);
   };
   auto waits = origin ? origin->sender : nullptr;
@@ -154,10 +143,9 @@ std::uint64_t sequencer::announce(channel& where, json::value action,
 
 void sequencer::refuse(const json::value& action, const action_origin& origin,
                        std::string_view why) const {
-  const std::string rest = origin_text(origin) + ",\"rejectionReason\":" + quoted(why);
-  const std::string text = json::serialize(action);
+  const auto text = json::serialize(action);
   std::lock_guard lock(guard_);
-  origin.sender->push(envelope(origin.spelling, text, current_, rest));
+  origin.sender->push(frame_of(origin.spelling, text, current_, on_the_wire(origin), why));
 }
 
 snapshot sequencer::follow(channel& where, std::shared_ptr<outbox> box, std::string spelling,

@@ -226,21 +226,15 @@ value computer_removed(std::string_view id) {
   return object{{"type", "x-ahpd-computers/removed"}, {"id", id}};
 }
 
-value envelope(std::string_view channel, value action, std::uint64_t server_seq,
-               const std::optional<origin>& from, std::string_view rejection) {
-  object o{{"channel", channel}, {"action", std::move(action)}, {"serverSeq", server_seq}};
-  if (from)
-    o["origin"] = object{{"clientId", from->client_id}, {"clientSeq", from->client_seq}};
-  put(o, "rejectionReason", rejection);
-  return o;
-}
-
-std::string action_frame(std::string_view channel, const value& action, std::uint64_t server_seq,
-                         const std::optional<origin>& from, std::string_view rejection) {
-  std::string out = R"({"jsonrpc":"2.0","method":"action","params":{"channel":)";
+std::string action_frame(std::string_view channel, std::string_view action,
+                         std::uint64_t server_seq, const std::optional<origin>& from,
+                         std::string_view rejection) {
+  std::string out;
+  out.reserve(action.size() + channel.size() + 256);
+  out += R"({"jsonrpc":"2.0","method":"action","params":{"channel":)";
   jsonrpc::append_quoted(out, channel);
   out += R"(,"action":)";
-  jsonrpc::append(out, action);
+  out += action;
   out += R"(,"serverSeq":)" + std::to_string(server_seq);
   if (from) {
     out += R"(,"origin":{"clientId":)";

@@ -95,15 +95,12 @@ json::object summary_changes(const json::value& before, const json::value& now);
 /// Who dispatched an action.
 struct origin {
   std::string client_id;
-  std::int64_t client_seq = 0;
+  std::uint64_t client_seq = 0;
 };
 
-/// Params of the notification `action`. `rejection` empty: not refused.
-json::value envelope(std::string_view channel, json::value action, std::uint64_t server_seq,
-                     const std::optional<origin>& from, std::string_view rejection = {});
-
-/// The whole frame of the notification, without a copy of the action.
-std::string action_frame(std::string_view channel, const json::value& action,
+/// The whole frame of the notification `action` (AHP "Envelope"). `action` is JSON text, so that
+/// one that goes out in several frames is serialised once. `rejection` empty: not refused.
+std::string action_frame(std::string_view channel, std::string_view action,
                          std::uint64_t server_seq, const std::optional<origin>& from,
                          std::string_view rejection = {});
 

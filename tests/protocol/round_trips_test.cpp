@@ -41,12 +41,12 @@ json::value through_message(const json::value& input) {
 json::value through_envelope(const json::value& input) {
   std::optional<build::origin> from;
   if (const auto* origin = json::member(input, "origin"))
-    from = {std::string(origin->at("clientId").as_string()), origin->at("clientSeq").as_int64()};
+    from = {std::string(origin->at("clientId").as_string()),
+            static_cast<std::uint64_t>(origin->at("clientSeq").as_int64())};
   const auto channel = std::string(input.at("channel").as_string());
   const auto seq = static_cast<std::uint64_t>(input.at("serverSeq").as_int64());
-  const auto frame = parsed(build::action_frame(channel, input.at("action"), seq, from));
-  CHECK(frame.at("params") == build::envelope(channel, input.at("action"), seq, from));
-  return frame.at("params");
+  const auto action = json::serialize(input.at("action"));
+  return parsed(build::action_frame(channel, action, seq, from)).at("params");
 }
 
 json::value through_tree(const json::value& input) {
