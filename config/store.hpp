@@ -49,7 +49,7 @@ struct active_turn_row {
 struct run_row {
   std::string marker; ///< `runtimes::exec_request::marker`
   std::string place;  ///< empty: this host; else the machine's id
-  std::string chat;   ///< whose turn started them
+  std::string chat;   ///< whose turn started them; empty: they are a terminal's
 };
 
 /// The durable records in `ahpd.db`: SQLite, WAL, synchronous FULL, foreign keys on, numbered

@@ -40,12 +40,6 @@ struct first_message {
   json::shared message;
 };
 
-/// Where a session's programs run.
-struct session_place {
-  std::string machine;   ///< id; empty: this host
-  std::string directory; ///< absolute, on this host
-};
-
 /// What a chat starts from: a row of the store, or a new chat.
 struct chat_start {
   std::string uri;

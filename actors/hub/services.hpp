@@ -27,6 +27,7 @@ struct services {
   std::string host_id; ///< UUID of this host; labels its machines
   std::string host_name;
   std::string default_directory; ///< absolute folder; where sessions start
+  std::string shell = "/bin/sh"; ///< of this host's terminals
   std::chrono::milliseconds delta_window{75};
   std::vector<engine> engines; ///< the first is the default provider
   std::optional<computer_plugin> computers;
@@ -41,6 +42,7 @@ struct services {
   std::shared_ptr<core::address> catalogue = std::make_shared<core::address>();
   std::shared_ptr<core::address> sessions = std::make_shared<core::address>();
   std::shared_ptr<core::address> machines = std::make_shared<core::address>();
+  std::shared_ptr<core::address> terminals = std::make_shared<core::address>();
 
   const engine* find_engine(const std::string& provider) const {
     for (const auto& e : engines)
