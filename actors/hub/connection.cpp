@@ -3,6 +3,7 @@
 #include "actors/core/log.hpp"
 #include "actors/hub/call.hpp"
 #include "actors/hub/catalogue.hpp"
+#include "actors/hub/command_turn.hpp"
 #include "actors/hub/methods.hpp"
 #include "actors/hub/sessions.hpp"
 #include "protocol/ahp/codes.hpp"
@@ -110,6 +111,7 @@ void finish_handshake(const std::shared_ptr<handshake>& h) {
                       {"serverSeq", h->seq},
                       {"serverInfo", {{"name", "ahpd"}, {"version", AHPD_VERSION}}},
                       {"defaultDirectory", ahp::file_uri(host.default_directory)},
+                      {"terminalCommandPrefix", terminal_command_prefix},
                       {"_meta", host_meta(host)}};
   auto text = json::serialize(result);
   text.pop_back();

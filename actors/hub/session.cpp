@@ -109,6 +109,7 @@ void start_chat(self_ptr self, std::size_t i, const stored_chat& from) {
     o["turnsNextCursor"] = "t" + std::to_string(ordinals.front());
   chat_start start{chat.uri,
                    st.row.id,
+                   st.row.uri,
                    std::string(json::string_member(st.doc->state, "provider").value_or("")),
                    place_of(st.doc->state, st.host->default_directory),
                    chat.ordinal,
