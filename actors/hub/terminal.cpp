@@ -7,6 +7,7 @@
 #include <caf/all.hpp>
 
 #include <algorithm>
+#include <utility>
 
 namespace ahpd::hub {
 
@@ -14,11 +15,14 @@ namespace {
 
 using self_ptr = caf::stateful_actor<terminal_state>*;
 using window_atom = caf::atom_constant<caf::atom("window")>;
+using leave_atom = caf::atom_constant<caf::atom("leave")>;
 using kind = ahp::terminal_piece::kind;
 
 constexpr std::chrono::milliseconds grace{2'000}; ///< between SIGTERM and SIGKILL
-constexpr std::size_t read_at_once = 128 * 1024;  ///< bytes of one stream and window
-constexpr std::size_t most_shown = 256 * 1024;    ///< bytes of text in the state
+/// How long a terminal that was told to end waits for its program's end.
+constexpr std::chrono::seconds leave_limit{5};
+constexpr std::size_t read_at_once = 128 * 1024; ///< bytes of one stream and window
+constexpr std::size_t most_shown = 256 * 1024;   ///< bytes of text in the state
 constexpr std::size_t kept_when_trimmed = 200'000;
 
 void publish(self_ptr self, json::value action,
@@ -131,7 +135,7 @@ void finish(self_ptr self) {
 void pump(self_ptr self) {
   auto& st = self->state;
   const auto program = st.program->get();
-  if (!program || st.over)
+  if (!program || st.over || st.leaving)
     return;
   st.unread = false;
   for (const auto which : {runtimes::output::out, runtimes::output::err}) {
@@ -165,6 +169,8 @@ void on_window_end(self_ptr self) {
 
 void on_exit(self_ptr self, const runtimes::exit_status& status) {
   self->state.ended = status;
+  if (self->state.leaving)
+    return self->quit();
   if (!self->state.window_open)
     pump(self);
 }
@@ -248,6 +254,15 @@ void begin(self_ptr self) {
                        });
 }
 
+void leave(self_ptr self) {
+  auto& st = self->state;
+  if (st.ended || !st.doc) // a program that starts yet is killed as it does
+    return self->quit();
+  if (!std::exchange(st.leaving, true))
+    self->delayed_send(self, leave_limit, leave_atom::value);
+  st.program->drop();
+}
+
 } // namespace
 
 void program_holder::hold(std::shared_ptr<runtimes::running> program) {
@@ -279,11 +294,13 @@ caf::behavior terminal_actor(caf::stateful_actor<terminal_state>* self, services
   st.host = std::move(host);
   st.start = std::move(start);
   self->monitor(st.start.terminals);
-  self->set_down_handler([self](caf::down_msg& msg) { self->quit(std::move(msg.reason)); });
+  self->set_down_handler([self](caf::down_msg&) { leave(self); });
+  self->set_exit_handler([self](caf::exit_msg&) { leave(self); });
   begin(self);
   return {
     core::take_run_here(),
     [self](window_atom) { on_window_end(self); },
+    [self](leave_atom) { self->quit(); },
     [self](const core::client_action& a) { on_client_action(self, a); },
     [self](const core::follow& f) {
       auto& now = self->state;

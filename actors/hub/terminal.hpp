@@ -75,7 +75,8 @@ struct terminal_state {
   std::uint64_t commands = 0;     ///< that shell integration told of
   std::int64_t command_began = 0; ///< Unix ms of the running one; 0: none
   std::optional<runtimes::exit_status> ended;
-  bool over = false; ///< the end was shown
+  bool over = false;    ///< the end was shown
+  bool leaving = false; ///< told to end: goes when its program has gone
 
   terminal_state() = default;
   terminal_state(const terminal_state&) = delete;

@@ -64,6 +64,8 @@ void open_in_session(const call& c, open_terminal what) {
             claim["session"] = session;
             what.claim = std::make_shared<const json::value>(std::move(claim));
             what.where = where;
+            if (what.title.empty())
+              what.title = where.machine; // else its program's name
             open_it(c, std::move(what));
           },
           [c](const caf::error& why) { c.refuse(why); });

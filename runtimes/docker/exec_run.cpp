@@ -28,7 +28,10 @@ void exec_run::write(std::string bytes) {
 }
 
 void exec_run::close_input() {
-  if (const auto to = stream())
+  const auto to = stream();
+  if (to && terminal)
+    to->write("\x04"); // as on this host: it types end-of-file
+  else if (to)
     to->close_write();
 }
 
