@@ -38,6 +38,10 @@ struct terminal_start {
   caf::actor terminals;
 };
 
+/// What a terminal starts from, but for its place and its keeper. `directory` is inside the place.
+terminal_start start_of(const open_terminal& what, const std::string& marker,
+                        std::string directory);
+
 /// Holds a program for an owner that may be gone before the program has started.
 class program_holder {
 public:

@@ -9,7 +9,6 @@
 #include "actors/hub/store_actor.hpp"
 #include "actors/hub/terminal.hpp"
 #include "protocol/ahp/codes.hpp"
-#include "protocol/ahp/file_uri.hpp"
 
 #include <caf/all.hpp>
 
@@ -26,8 +25,7 @@ using entry = terminals_state::entry;
 using leave_atom = caf::atom_constant<caf::atom("leave")>;
 
 constexpr std::size_t most_running = 100;
-constexpr std::size_t most_ended = 50;              ///< the one that ended first goes for the next
-constexpr std::size_t most_output_bytes = 1u << 20; ///< of `open_terminal`
+constexpr std::size_t most_ended = 50; ///< the one that ended first goes for the next
 
 /// A machine answers where its programs run from what is known; a minute is a hang.
 constexpr std::chrono::seconds place_limit{60};
@@ -152,40 +150,6 @@ void on_terminal_down(self_ptr self, const caf::down_msg& msg) {
 
 // ---- opening ------------------------------------------------------------------------------------
 
-json::value first_state(const open_terminal& what, const std::string& directory) {
-  json::object state{{"title", what.title},
-                     {"content", json::array{}},
-                     {"claim", *what.claim},
-                     {"lifecycle", {{"status", "running"}}},
-                     {"isPty", what.window.has_value()}};
-  if (!directory.empty())
-    state["cwd"] = ahp::file_uri(directory);
-  if (what.window) {
-    state["cols"] = what.window->columns;
-    state["rows"] = what.window->rows;
-  }
-  return state;
-}
-
-terminal_start start_of(self_ptr self, const open_terminal& what, const entry& e,
-                        std::string directory) {
-  terminal_start start;
-  start.uri = what.uri;
-  start.state = std::make_shared<const json::value>(first_state(what, directory));
-  start.place = e.place;
-  start.program.argv = what.argv;
-  start.program.env = what.env;
-  if (what.window)
-    start.program.env.emplace("TERM", "xterm-256color");
-  start.program.directory = std::move(directory);
-  start.program.terminal = what.window;
-  start.program.marker = e.marker;
-  start.program.wait_for_reader = true;
-  start.output_bytes = std::min(what.output_bytes, most_output_bytes);
-  start.terminals = caf::actor_cast<caf::actor>(self);
-  return start;
-}
-
 void refuse_opening(self_ptr self, const std::string& uri, const caf::error& why) {
   find(self, uri)->refused = why;
   forget(self, uri);
@@ -196,8 +160,10 @@ void start(self_ptr self, const open_terminal& what, const std::string& director
   auto& e = *find(self, what.uri);
   if (e.closing)
     return forget_run(self, what.uri);
-  e.actor =
-    self->system().spawn(terminal_actor, self->state.host, start_of(self, what, e, directory));
+  auto from = start_of(what, e.marker, directory);
+  from.place = e.place;
+  from.terminals = caf::actor_cast<caf::actor>(self);
+  e.actor = self->system().spawn(terminal_actor, self->state.host, std::move(from));
   self->monitor(e.actor);
 }
 
@@ -329,26 +295,6 @@ with_terminal(self_ptr self, const std::string& uri,
 }
 
 } // namespace
-
-std::vector<std::string> shell_argv(const services& host, const std::string& machine,
-                                    const std::string& command) {
-  std::vector<std::string> argv{host.shell};
-  if (!machine.empty())
-    argv = {"sh", "-c", "command -v bash >/dev/null 2>&1 && exec bash \"$@\"; exec sh \"$@\"",
-            "sh"};
-  if (!command.empty()) {
-    argv.push_back("-c");
-    argv.push_back(command);
-  }
-  return argv;
-}
-
-std::optional<int> shown_exit_code(const runtimes::exit_status& status) {
-  constexpr int by_signal = 128;
-  if (status.signal)
-    return by_signal + *status.signal;
-  return status.code;
-}
 
 terminals_state::~terminals_state() {
   for (const auto& [uri, e] : terminals)
