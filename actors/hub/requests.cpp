@@ -35,7 +35,7 @@ std::string channel_of(const call& c) {
 // ---- sessions and chats -------------------------------------------------------------------------
 
 void create_the_session(const call& c) {
-  ask(c, c.self->state.host->sessions->get(), create_session{c.params, c.self->state.client_id},
+  ask(c, c.self->state.host->sessions->get(), create_session{c.params, c.self->state.box->client_id()},
       nullptr);
 }
 
@@ -74,7 +74,7 @@ void create_the_chat(const call& c) {
     return c.refuse(jsonrpc::invalid_params, "chat must be an ahp-chat: URI");
   if (c.self->state.host->channels.find(uri))
     return c.refuse(ahp::already_exists, uri + " already exists");
-  create_chat what{uri, nullptr, {c.self->state.client_id, 0}};
+  create_chat what{uri, nullptr, {c.self->state.box->client_id(), 0}};
   if (message) {
     json::object first = *message;
     if (!first.contains("origin"))

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "actors/core/clients.hpp"
 #include "actors/core/directory.hpp"
 #include "actors/core/metrics.hpp"
 #include "actors/core/wire_log.hpp"
@@ -34,6 +35,7 @@ struct services {
 
   std::shared_ptr<core::sequencer> order;
   core::directory channels;
+  core::clients clients;
   core::metrics metrics;
   std::shared_ptr<core::wire_log> wire; ///< null: frames are not logged
 
