@@ -29,6 +29,8 @@ struct services {
   std::string host_name;
   std::string default_directory; ///< absolute folder; where sessions start
   std::chrono::milliseconds delta_window{75};
+  /// How long a client whose connection was lost stays an active client (AHP "Disconnection").
+  std::chrono::milliseconds return_grace{60'000};
   std::vector<engine> engines; ///< the first is the default provider
   std::optional<computer_plugin> computers;
   std::shared_ptr<runtimes::place> this_host;

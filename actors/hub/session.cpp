@@ -29,9 +29,6 @@ constexpr std::size_t most_chats = 100;   ///< in one session
 constexpr std::size_t longest_title = 60; ///< bytes, of a title made from a message
 constexpr std::string_view untitled = "New session";
 
-/// How long a client whose connection was lost stays an active client (AHP "Disconnection").
-constexpr std::chrono::seconds return_grace{60};
-
 /// A first line short enough for a list, cut at a character.
 std::string title_from(const std::string& text) {
   auto line = text.substr(0, text.find('\n'));
@@ -275,7 +272,7 @@ void on_unfollow(self_ptr self, const core::unfollow& u) {
   auto& st = self->state;
   st.host->order->unfollow(*st.doc, *u.box);
   if (u.lost)
-    self->delayed_send(self, return_grace, client_settled{u.box->client_id()});
+    self->delayed_send(self, st.host->return_grace, client_settled{u.box->client_id()});
   else
     drop_if_gone(self, u.box->client_id());
 }
