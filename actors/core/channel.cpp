@@ -71,8 +71,6 @@ transport::frame frame_of(std::string_view uri, std::string_view action, std::ui
     ahp::build::action_frame(uri, action, seq, from, rejection));
 }
 
-constexpr std::size_t dialects = 2;
-
 } // namespace
 
 sequencer::sequencer(std::uint64_t start, std::uint64_t reserved,
@@ -106,23 +104,31 @@ std::uint64_t sequencer::announce(channel& where, json::value action,
     throw std::runtime_error(
       "the reserved sequence numbers are used up and the store does not answer");
   const auto seq = ++current_;
-  // One text for each dialect and one frame for each spelling in use; nearly always one of both.
-  std::array<std::optional<std::string>, dialects> texts;
-  std::array<transport::frame, dialects> plain;
+  // The action in the words of each dialect in use, and its frames for each spelling in use; nearly
+  // always one of both.
+  std::array<std::optional<std::vector<std::string>>, ahp::dialects> texts;
+  std::array<std::vector<transport::frame>, ahp::dialects> plain;
   const auto bring_to = [&](outbox& box, const std::string& spelling) {
     const auto dialect = box.speaks();
     const auto slot = static_cast<std::size_t>(dialect);
     if (!texts[slot]) {
-      const auto adapted = ahp::adapt_action(dialect, shared);
-      texts[slot] = adapted ? json::serialize(*adapted) : std::string{};
+      texts[slot].emplace();
+      for (const auto& adapted : ahp::adapt_action(dialect, shared, where.state)) {
+        texts[slot]->push_back(json::serialize(*adapted));
+        plain[slot].push_back(nullptr);
+      }
     }
-    if (texts[slot]->empty())
-      return; // that version has no such action
-    if (spelling != where.uri)
-      return box.push(frame_of(spelling, *texts[slot], seq, from));
-    if (!plain[slot])
-      plain[slot] = frame_of(where.uri, *texts[slot], seq, from);
-    box.push(plain[slot]);
+    for (std::size_t i = 0; i < texts[slot]->size(); ++i) {
+      const auto& text = (*texts[slot])[i];
+      if (spelling != where.uri) {
+        box.push(frame_of(spelling, text, seq, from));
+        continue;
+      }
+      auto& frame = plain[slot][i];
+      if (!frame)
+        frame = frame_of(where.uri, text, seq, from);
+      box.push(frame);
+    }
   };
   auto waits = origin ? origin->sender : nullptr;
   for (auto& follower : where.followers_) {
@@ -143,7 +149,10 @@ std::uint64_t sequencer::announce(channel& where, json::value action,
 
 void sequencer::refuse(const json::value& action, const action_origin& origin,
                        std::string_view why) const {
-  const auto text = json::serialize(action);
+  // In its sender's words again; as it is when that version has none for it.
+  const auto shared = std::make_shared<const json::value>(action);
+  const auto adapted = ahp::adapt_action(origin.sender->speaks(), shared, nullptr);
+  const auto text = json::serialize(adapted.empty() ? action : *adapted.front());
   std::lock_guard lock(guard_);
   origin.sender->push(frame_of(origin.spelling, text, current_, on_the_wire(origin), why));
 }
@@ -155,7 +164,7 @@ snapshot sequencer::follow(channel& where, std::shared_ptr<outbox> box, std::str
     json::value copy = where.state;
     if (view)
       view(copy);
-    text = json::serialize(ahp::adapt_state(box->speaks(), std::move(copy)));
+    text = json::serialize(ahp::adapt_state(box->speaks(), where.kind, std::move(copy)));
   } else {
     text = json::serialize(where.state);
   }
@@ -188,16 +197,15 @@ std::size_t sequencer::followers(const channel& where) const {
   return where.followers_.size();
 }
 
-void sequencer::notify(channel& where, std::string_view method, const json::value& params,
-                       const std::function<json::value(ahp::dialect, json::value)>& adapt) {
+void sequencer::notify(channel& where, std::string_view method, const json::value& params) {
   std::lock_guard lock(guard_);
-  std::array<transport::frame, dialects> frames;
+  std::array<transport::frame, ahp::dialects> frames;
   for (auto& follower : where.followers_) {
     const auto dialect = follower.box->speaks();
     auto& frame = frames[static_cast<std::size_t>(dialect)];
     if (!frame)
       frame = std::make_shared<const std::string>(
-        jsonrpc::notification_frame(method, adapt ? adapt(dialect, params) : params));
+        jsonrpc::notification_frame(method, ahp::adapt_notification(dialect, method, params)));
     follower.box->push(frame);
   }
 }

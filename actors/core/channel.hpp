@@ -106,7 +106,8 @@ public:
   void reserved(std::uint64_t upto);
 
   /// Reduces `action` into the channel's state, stamps it and pushes it to all followers. Called by
-  /// the owner of the channel only. Gives the number.
+  /// the owner of the channel only. Gives the number, which all frames have when a follower's
+  /// dialect says the action in several.
   std::uint64_t publish(channel& where, json::value action,
                         const std::optional<action_origin>& origin = std::nullopt);
 
@@ -126,10 +127,9 @@ public:
   void unfollow_all(channel& where);
   std::size_t followers(const channel& where) const;
 
-  /// Sends a notification, such as root/sessionAdded, to all followers. It has no number. `adapt`
-  /// gives the params as a dialect has them.
-  void notify(channel& where, std::string_view method, const json::value& params,
-              const std::function<json::value(ahp::dialect, json::value)>& adapt = {});
+  /// Sends a notification, such as root/sessionAdded, to all followers, each in its dialect. It has
+  /// no number.
+  void notify(channel& where, std::string_view method, const json::value& params);
 
 private:
   mutable std::mutex guard_;

@@ -111,7 +111,8 @@ void finish_handshake(const std::shared_ptr<handshake>& h) {
                       {"serverInfo", {{"name", "ahpd"}, {"version", AHPD_VERSION}}},
                       {"defaultDirectory", ahp::file_uri(host.default_directory)},
                       {"_meta", host_meta(host)}};
-  auto text = json::serialize(result);
+  auto text =
+    json::serialize(ahp::adapt_result(h->c.self->state.box->speaks(), "initialize", result));
   text.pop_back();
   h->c.release(result_text(h->c.id, text + ",\"snapshots\":[" + h->snapshots + "]}"));
 }
@@ -196,8 +197,13 @@ void dispatch_action(connection_ptr self, json::object params) {
   const auto* action = params.if_contains("action");
   auto shared = std::make_shared<const json::value>(action ? *action : json::value(nullptr));
   const core::action_origin origin{st.client_id, *seq, st.box, uri};
-  if (!json::string_member(*shared, "type"))
+  const auto type = json::string_member(*shared, "type");
+  if (!type)
     return st.host->order->refuse(*shared, origin, "action must be an object with a string type");
+  if (!ahp::has_action(st.box->speaks(), *type))
+    return st.host->order->refuse(*shared, origin,
+                                  std::string(type->substr(0, 100)) +
+                                    " came after the version that this connection speaks");
   with_owner(
     self, uri,
     [self, uri, shared, origin](const caf::actor& owner, const std::string&) {
@@ -285,6 +291,14 @@ connection_state::~connection_state() {
   for (const auto& [uri, owner] : subscriptions)
     caf::anon_send(owner, core::unfollow{box, client_id});
   box->close(1011, "the connection's actor ended");
+}
+
+void call::answer(const json::value& result) const {
+  const auto speaks = self->state.box->speaks();
+  finish(speaks == ahp::dialect::v1_0
+           ? jsonrpc::result_frame(id, result)
+           : jsonrpc::result_frame(id, ahp::adapt_result(speaks, method, result)),
+         false);
 }
 
 void call::finish(std::string frame, bool held) const {
