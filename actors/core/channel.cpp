@@ -26,8 +26,6 @@ transport::frame frame_of(std::string_view uri, std::string_view action, std::ui
     ahp::build::action_frame(uri, action, seq, from, rejection));
 }
 
-constexpr std::size_t dialects = 2;
-
 } // namespace
 
 channel::channel(ahp::channel_kind what, std::string name, json::value initial)
@@ -71,26 +69,36 @@ std::uint64_t sequencer::announce(channel& where, json::value action,
       "the reserved sequence numbers are used up and the store does not answer");
   const auto seq = ++current_;
   where.since_ = where.since_.value_or(seq - 1);
-  replay_.add({seq, where.id, text, from});
-  // One text for each dialect and one frame for each spelling in use; nearly always one of both.
-  std::array<std::shared_ptr<const std::string>, dialects> texts;
-  texts[static_cast<std::size_t>(ahp::dialect::v1_0)] = text;
-  std::array<transport::frame, dialects> plain;
+  replay_.add(
+    {seq, where.id, std::string(json::string_member(*shared, "type").value_or("")), text, from});
+  // The action in the words of each dialect in use, and its frames for each spelling in use; nearly
+  // always one of both.
+  using shared_text = std::shared_ptr<const std::string>;
+  std::array<std::optional<std::vector<shared_text>>, ahp::dialects> texts;
+  std::array<std::vector<transport::frame>, ahp::dialects> plain;
   const auto bring_to = [&](outbox& box, const std::string& spelling) {
     const auto dialect = box.speaks();
     const auto slot = static_cast<std::size_t>(dialect);
     if (!texts[slot]) {
-      const auto adapted = ahp::adapt_action(dialect, shared);
-      texts[slot] =
-        std::make_shared<const std::string>(adapted ? json::serialize(*adapted) : std::string{});
+      texts[slot].emplace();
+      for (const auto& adapted : ahp::adapt_action(dialect, shared, where.state)) {
+        texts[slot]->push_back(adapted == shared
+                                 ? text
+                                 : std::make_shared<const std::string>(json::serialize(*adapted)));
+        plain[slot].push_back(nullptr);
+      }
     }
-    if (texts[slot]->empty())
-      return; // that version has no such action
-    if (spelling != where.uri)
-      return box.push_action(frame_of(spelling, *texts[slot], seq, from));
-    if (!plain[slot])
-      plain[slot] = frame_of(where.uri, *texts[slot], seq, from);
-    box.push_action(plain[slot]);
+    for (std::size_t i = 0; i < texts[slot]->size(); ++i) {
+      const auto& words = *(*texts[slot])[i];
+      if (spelling != where.uri) {
+        box.push_action(frame_of(spelling, words, seq, from));
+        continue;
+      }
+      auto& frame = plain[slot][i];
+      if (!frame)
+        frame = frame_of(where.uri, words, seq, from);
+      box.push_action(frame);
+    }
   };
   auto waits = origin ? origin->sender : nullptr;
   for (auto& follower : where.followers_) {
@@ -111,7 +119,10 @@ std::uint64_t sequencer::announce(channel& where, json::value action,
 
 void sequencer::refuse(const json::value& action, const action_origin& origin,
                        std::string_view why) const {
-  const auto text = json::serialize(action);
+  // In its sender's words again; as it is when that version has none for it.
+  const auto shared = std::make_shared<const json::value>(action);
+  const auto adapted = ahp::adapt_action(origin.sender->speaks(), shared, nullptr);
+  const auto text = json::serialize(adapted.empty() ? action : *adapted.front());
   std::lock_guard lock(guard_);
   origin.sender->push(frame_of(origin.spelling, text, current_, on_the_wire(origin), why));
 }
@@ -174,8 +185,10 @@ sequencer::resume(const std::vector<std::pair<std::string, std::shared_ptr<chann
   std::unordered_map<std::uint64_t, const std::string*> spelling_of;
   for (const auto& [spelling, where] : channels)
     spelling_of[where->id] = &spelling;
+  const auto speaks = box->speaks();
   std::vector<missed> out;
   std::size_t bytes = 0;
+  bool sayable = true;
   std::lock_guard lock(guard_);
   if (last_seen > current_ || !replay_.reaches(last_seen))
     return std::nullopt;
@@ -188,9 +201,10 @@ sequencer::resume(const std::vector<std::pair<std::string, std::shared_ptr<chann
     if (i == spelling_of.end() || bytes > most_bytes)
       return;
     bytes += e.action->size();
+    sayable = sayable && !(speaks != ahp::dialect::v1_0 && ahp::needs_state(speaks, e.type));
     out.push_back({*i->second, e.seq, e.action, e.from});
   });
-  if (bytes > most_bytes)
+  if (bytes > most_bytes || !sayable)
     return std::nullopt;
   for (const auto& [spelling, where] : channels)
     add_follower(*where, box, spelling);
@@ -217,16 +231,15 @@ std::size_t sequencer::followers(const channel& where) const {
   return where.followers_.size();
 }
 
-void sequencer::notify(channel& where, std::string_view method, const json::value& params,
-                       const std::function<json::value(ahp::dialect, json::value)>& adapt) {
+void sequencer::notify(channel& where, std::string_view method, const json::value& params) {
   std::lock_guard lock(guard_);
-  std::array<transport::frame, dialects> frames;
+  std::array<transport::frame, ahp::dialects> frames;
   for (auto& follower : where.followers_) {
     const auto dialect = follower.box->speaks();
     auto& frame = frames[static_cast<std::size_t>(dialect)];
     if (!frame)
       frame = std::make_shared<const std::string>(
-        jsonrpc::notification_frame(method, adapt ? adapt(dialect, params) : params));
+        jsonrpc::notification_frame(method, ahp::adapt_notification(dialect, method, params)));
     follower.box->push(frame);
   }
 }

@@ -89,7 +89,8 @@ public:
   void reserved(std::uint64_t upto);
 
   /// Reduces `action` into the channel's state, stamps it and pushes it to all followers. Called by
-  /// the owner of the channel only. Gives the number.
+  /// the owner of the channel only. Gives the number, which all frames have when a follower's
+  /// dialect says the action in several.
   std::uint64_t publish(channel& where, json::value action,
                         const std::optional<action_origin>& origin = std::nullopt);
 
@@ -113,7 +114,8 @@ public:
 
   /// Goes on following channels where a client stopped: gives every action on them above
   /// `last_seen`, oldest first, and pushes those that come later. Nothing, and no follower, when
-  /// not all of that is there any more, or when its text is more than `most_bytes`. Channels are
+  /// not all of that is there any more, when its text is more than `most_bytes`, or when the
+  /// follower's dialect cannot say it without the states. Channels are
   /// given with the client's spelling.
   std::optional<std::vector<missed>>
   resume(const std::vector<std::pair<std::string, std::shared_ptr<channel>>>& channels,
@@ -123,10 +125,9 @@ public:
   std::size_t followers(const channel& where) const;
   bool followed_by(const channel& where, std::string_view client_id) const;
 
-  /// Sends a notification, such as root/sessionAdded, to all followers. It has no number. `adapt`
-  /// gives the params as a dialect has them.
-  void notify(channel& where, std::string_view method, const json::value& params,
-              const std::function<json::value(ahp::dialect, json::value)>& adapt = {});
+  /// Sends a notification, such as root/sessionAdded, to all followers, each in its dialect. It has
+  /// no number.
+  void notify(channel& where, std::string_view method, const json::value& params);
 
 private:
   static void add_follower(channel& where, const std::shared_ptr<outbox>& box,

@@ -17,6 +17,7 @@ public:
   struct entry {
     std::uint64_t seq = 0;
     std::uint64_t channel = 0;                 ///< `channel::id`
+    std::string type;                          ///< of the action
     std::shared_ptr<const std::string> action; ///< JSON text in the 1.0 model
     std::optional<ahp::build::origin> from;
   };
@@ -48,7 +49,9 @@ public:
 
 private:
   /// With what an entry costs beside its text.
-  static std::size_t size_of(const entry& e) { return e.action->size() + sizeof(entry) + 64; }
+  static std::size_t size_of(const entry& e) {
+    return e.type.size() + e.action->size() + sizeof(entry) + 64;
+  }
 
   std::uint64_t gone_; ///< the highest number that was evicted
   std::size_t keep_bytes_;

@@ -19,6 +19,7 @@ struct call {
   std::string method;
   json::object params;
 
+  /// `result` is of the 1.0 model.
   void answer(const json::value& result) const;
   void refuse(int code, std::string sentence, json::value data = nullptr) const {
     refuse(jsonrpc::error{code, std::move(sentence), std::move(data)});

@@ -84,8 +84,13 @@ void dispatch_action(connection_ptr self, json::object params) {
   const auto* action = params.if_contains("action");
   auto shared = std::make_shared<const json::value>(action ? *action : json::value(nullptr));
   const core::action_origin origin{st.box->client_id(), *seq, st.box, uri};
-  if (!json::string_member(*shared, "type"))
+  const auto type = json::string_member(*shared, "type");
+  if (!type)
     return st.host->order->refuse(*shared, origin, "action must be an object with a string type");
+  if (!ahp::has_action(st.box->speaks(), *type))
+    return st.host->order->refuse(*shared, origin,
+                                  std::string(type->substr(0, 100)) +
+                                    " came after the version that this connection speaks");
   with_owner(
     self, uri,
     [self, uri, shared, origin](const caf::actor& owner, const std::string&) {
@@ -175,7 +180,10 @@ connection_state::~connection_state() {
 }
 
 void call::answer(const json::value& result) const {
-  push(jsonrpc::result_frame(id, result));
+  const auto speaks = self->state.box->speaks();
+  push(speaks == ahp::dialect::v1_0
+         ? jsonrpc::result_frame(id, result)
+         : jsonrpc::result_frame(id, ahp::adapt_result(speaks, method, result)));
 }
 
 void call::refuse(const jsonrpc::error& why) const {

@@ -116,7 +116,7 @@ void answer_initialize(const call& c, std::uint64_t slot, const std::string& ver
                       {"serverInfo", {{"name", "ahpd"}, {"version", AHPD_VERSION}}},
                       {"defaultDirectory", ahp::file_uri(host.default_directory)},
                       {"_meta", host_meta(host)}};
-  auto text = json::serialize(result);
+  auto text = json::serialize(ahp::adapt_result(c.self->state.box->speaks(), "initialize", result));
   text.pop_back();
   c.answer_in(slot, text + ",\"snapshots\":" + snapshots + "}");
 }
@@ -134,15 +134,24 @@ struct returning {
   json::array missing;
 };
 
-/// A missed action as `speaks` has it; empty when that version lacks it.
-std::string envelope_text(ahp::dialect speaks, const core::missed& what) {
-  if (speaks == ahp::dialect::v1_0)
-    return ahp::build::action_envelope(what.spelling, *what.action, what.seq, what.from);
-  const auto adapted =
-    ahp::adapt_action(speaks, std::make_shared<const json::value>(json::parse(*what.action)));
-  return adapted ? ahp::build::action_envelope(what.spelling, json::serialize(*adapted), what.seq,
-                                               what.from)
-                 : std::string{};
+void append_envelope(std::string& list, std::string_view action, const core::missed& what) {
+  list += (list.empty() ? "" : ",") +
+          ahp::build::action_envelope(what.spelling, action, what.seq, what.from);
+}
+
+/// Missed actions as `speaks` has them: ActionEnvelopes in JSON text, with commas between them.
+std::string envelopes(ahp::dialect speaks, const std::vector<core::missed>& actions) {
+  std::string list;
+  for (const auto& what : actions) {
+    if (speaks == ahp::dialect::v1_0) {
+      append_envelope(list, *what.action, what);
+      continue;
+    }
+    const auto action = std::make_shared<const json::value>(json::parse(*what.action));
+    for (const auto& adapted : ahp::adapt_action(speaks, action, nullptr))
+      append_envelope(list, json::serialize(*adapted), what);
+  }
+  return list;
 }
 
 void tell_settled(const call& c) {
@@ -154,15 +163,9 @@ void answer_replay(const std::shared_ptr<returning>& r, const std::vector<core::
   auto& st = r->c.self->state;
   for (std::size_t i = 0; i < r->channels.size(); ++i)
     st.subscriptions[r->channels[i].first] = r->owners[i];
-  std::string text;
-  for (const auto& action : actions) {
-    const auto envelope = envelope_text(st.box->speaks(), action);
-    if (!envelope.empty())
-      text += (text.empty() ? "" : ",") + envelope;
-  }
   tell_settled(r->c);
-  r->c.answer_in(r->slot, R"({"type":"replay","actions":[)" + text + R"(],"missing":)" +
-                            json::serialize(r->missing) + "}");
+  r->c.answer_in(r->slot, R"({"type":"replay","actions":[)" + envelopes(st.box->speaks(), actions) +
+                            R"(],"missing":)" + json::serialize(r->missing) + "}");
 }
 
 void answer_snapshots(const std::shared_ptr<returning>& r) {
@@ -205,8 +208,8 @@ void find_channel(const std::shared_ptr<returning>& r, std::size_t i) {
 } // namespace
 
 std::string snapshot_text(ahp::dialect speaks, const std::string& uri, const core::followed& shot) {
-  return "{\"resource\":" + json::serialize(json::string(uri)) +
-         ",\"state\":" + json::serialize(ahp::adapt_state(speaks, std::move(*shot.state))) +
+  return "{\"resource\":" + json::serialize(json::string(uri)) + ",\"state\":" +
+         json::serialize(ahp::adapt_state(speaks, shot.kind, std::move(*shot.state))) +
          ",\"fromSeq\":" + std::to_string(shot.from_seq) + "}";
 }
 

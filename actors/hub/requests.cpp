@@ -45,14 +45,10 @@ void list_the_sessions(const call& c) {
   const auto cursor = in.text_if("cursor").value_or("");
   if (!in.problem().empty())
     return c.refuse(jsonrpc::invalid_params, in.problem());
-  const auto dialect = c.self->state.box->speaks();
   c.self->request(c.self->state.host->sessions->get(), caf::infinite, list_sessions{limit, cursor})
     .then(
-      [c, dialect](const session_page& page) {
-        json::array items;
-        for (const auto& item : page.items->get_array())
-          items.push_back(ahp::adapt_summary(dialect, item));
-        json::object result{{"items", std::move(items)}};
+      [c](const session_page& page) {
+        json::object result{{"items", *page.items}};
         if (!page.next_cursor.empty())
           result["nextCursor"] = page.next_cursor;
         c.answer(result);
