@@ -165,6 +165,7 @@ TEST_CASE("of two clients the one that answers first is heard") {
   const auto in = acp_session(one);
   two.subscribe(in.chat);
   one.dispatch(in.chat, turn_started("t", "ask"));
+  one.wait_action("chat/toolCallReady", in.chat);
   two.wait_action("chat/toolCallReady", in.chat);
   two.dispatch(in.chat, confirmed("t", false));
   wait_turn_end(two, in.chat, "t");
@@ -327,7 +328,8 @@ TEST_CASE("a template whose program is on the PATH is an agent without a record"
   marked_hub it(std::move(how));
   auto peer = acp_peer(it.hub);
   bool found = false;
-  for (const auto& agent : peer.subscribe("ahp-root://").at("agents").as_array())
+  const auto root = peer.subscribe("ahp-root://");
+  for (const auto& agent : root.at("agents").as_array())
     found = found || agent.at("provider") == json::value("qwen");
   CHECK(found);
 }

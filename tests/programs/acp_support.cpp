@@ -25,6 +25,13 @@ std::map<std::string, std::string> with_state(std::map<std::string, std::string>
   return env;
 }
 
+peer_options patient(const std::string& client) {
+  peer_options how;
+  how.client_id = client;
+  how.limit = patience;
+  return how;
+}
+
 } // namespace
 
 std::string fixture(const std::string& name) {
@@ -74,13 +81,9 @@ acp_hub::acp_hub(const std::string& sdk, std::map<std::string, std::string> env,
         {{"acp", node_record("acp", {linked(state.path(), sdk)},
                              with_state(std::move(env), state.path()), std::move(more))}})) {}
 
-ahp_peer acp_peer(const hub_process& hub, const std::string& client) {
-  peer_options how;
-  how.client_id = client;
-  how.limit = patience;
-  ahp_peer peer(hub.url(), how);
-  peer.initialize();
-  return peer;
+acp_peer::acp_peer(const hub_process& hub, const std::string& client)
+    : ahp_peer(hub.url(), patient(client)) {
+  initialize();
 }
 
 std::string answer_of(ahp_peer& peer, const std::string& chat, const std::string& id) {

@@ -37,7 +37,9 @@ struct acp_hub {
 };
 
 /// A peer that waits long enough for a node that starts on a busy machine.
-ahp_peer acp_peer(const hub_process& hub, const std::string& client = "peer");
+struct acp_peer : ahp_peer {
+  explicit acp_peer(const hub_process& hub, const std::string& client = "peer");
+};
 
 /// The text that turn `id` answered: of its markdown parts, as the chat has it now.
 std::string answer_of(ahp_peer& peer, const std::string& chat, const std::string& id);

@@ -39,7 +39,8 @@ std::string path_of(const server_ptr& of, const acp::peer::call& call) {
   return {};
 }
 
-/// Runs one program for a request, which is refused when that cannot be started.
+/// Runs one program for a request, which is refused when that cannot be started. It carries the
+/// server's marker, so it goes with the server at the latest.
 void run(self_ptr self, const server_ptr& of, const json::value& id, runtimes::exec_request what,
          std::string input, finished done) {
   const auto number = ++of->last_file;
@@ -49,14 +50,6 @@ void run(self_ptr self, const server_ptr& of, const json::value& id, runtimes::e
   what.keep_bytes = largest_file + 1;
   what.input = true;
   runtimes::exec_events events;
-  const auto wrote = core::back_to<bool>(self, [of, number](bool) {
-    const auto found = of->files.find(number);
-    if (found == of->files.end() || !found->second)
-      return;
-    if (found->second->read(runtimes::output::out, 0, 0).end > largest_file)
-      found->second->kill(std::chrono::milliseconds{0});
-  });
-  events.on_output = [wrote] { wrote(true); };
   events.on_exit = core::back_to<runtimes::exit_status>(
     self, [of, number, done](const runtimes::exit_status& status) {
       const auto program = std::move(of->files[number]);
@@ -75,8 +68,6 @@ void run(self_ptr self, const server_ptr& of, const json::value& id, runtimes::e
         of->files[number] = result.program;
         result.program->write(input);
         result.program->close_input();
-        if (of->ending)
-          result.program->kill(std::chrono::milliseconds{0});
       }));
 }
 
@@ -118,7 +109,7 @@ void read_file(self_ptr self, const server_ptr& of, const acp::peer::call& call)
   const auto first = ahp::integer_member(call.params, "line").value_or(1);
   const auto limit = ahp::integer_member(call.params, "limit");
   runtimes::exec_request what;
-  what.argv = {"cat", "--", path};
+  what.argv = {"head", "-c", std::to_string(largest_file + 1), "--", path};
   run(self, of, call.id, std::move(what), {},
       [of, id = call.id, path, first, limit](const runtimes::running& program,
                                              const runtimes::exit_status& status) {

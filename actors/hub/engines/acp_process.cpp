@@ -126,8 +126,6 @@ void on_exit(self_ptr self, const server_ptr& of, const runtimes::exit_status& s
   auto& st = self->state;
   while (read_some(self, of)) {
   }
-  for (auto& [number, file] : of->files)
-    file->kill(std::chrono::milliseconds{0});
   if (st.server == of)
     st.server.reset();
   // Of a turn that it was running this is the failure, unless one is known already.
