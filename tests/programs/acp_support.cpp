@@ -44,15 +44,16 @@ bool has_node() {
   return there;
 }
 
+std::optional<std::string> npm_package(const std::string& name, const std::string& version) {
+  const auto script = std::string(AHPD_SOURCE_DIR) + "/tests/support/npm-package";
+  const auto ran = run_program({{script, name, version}, {}, {}}, std::chrono::seconds(240));
+  if (ran.exit_code != 0)
+    return std::nullopt;
+  return ran.output.substr(0, ran.output.find('\n'));
+}
+
 std::optional<std::string> acp_sdk() {
-  static const auto folder = []() -> std::optional<std::string> {
-    const auto ran =
-      run_program({{std::string(AHPD_SOURCE_DIR) + "/tests/support/acp-sdk"}, {}, {}},
-                  std::chrono::seconds(150));
-    if (ran.exit_code != 0)
-      return std::nullopt;
-    return ran.output.substr(0, ran.output.find('\n'));
-  }();
+  static const auto folder = npm_package("@agentclientprotocol/sdk", "2.4.0");
   return folder;
 }
 

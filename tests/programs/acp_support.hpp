@@ -13,8 +13,10 @@ namespace ahpd::tests {
 /// Where the fixtures of the agents are.
 std::string fixture(const std::string& name);
 
-/// A folder that holds node_modules with the protocol's own library; nothing when npm cannot
-/// install it.
+/// A folder whose node_modules hold a package; nothing when npm cannot install it.
+std::optional<std::string> npm_package(const std::string& name, const std::string& version);
+
+/// The same for the protocol's own library.
 std::optional<std::string> acp_sdk();
 
 bool has_node();

@@ -138,8 +138,12 @@ void leave(self_ptr self) {
     return;
   st.leaving = true;
   self->delayed_send(self, st.limits.close * 2, leave_atom::value);
-  if (const auto server = std::exchange(st.server, nullptr))
+  if (const auto server = std::exchange(st.server, nullptr)) {
+    if (server->open && server->facts.close_session)
+      ask(self, server, "session/close", json::object{{"sessionId", *st.session}},
+          [](const acp::outcome&) {});
     stop(server, st.limits.close);
+  }
   if (st.going == 0)
     self->quit();
 }

@@ -138,10 +138,10 @@ void write_file(self_ptr self, const server_ptr& of, const acp::peer::call& call
   what.argv = {"sh", "-c", R"sh(mkdir -p -- "$(dirname -- "$1")" && cat >"$1")sh", "sh", path};
   run(self, of, call.id, std::move(what), std::string(content->get_string()),
       [of, id = call.id](const runtimes::running& program, const runtimes::exit_status& status) {
-    if (status.ok())
-      return send(of, of->peer.answer(id, json::object{}));
-    const auto words = words_of(program);
-    refuse(of, id, code_of(words), words);
+        if (status.ok())
+          return send(of, of->peer.answer(id, json::object{}));
+        const auto words = words_of(program);
+        refuse(of, id, code_of(words), words);
       });
 }
 

@@ -108,12 +108,16 @@ void apply_next(self_ptr self, const server_ptr& of, const std::shared_ptr<json:
 /// Whether one of the variables is set where the agent runs.
 bool has_variable(const state& st) {
   const auto& agent = *st.agent;
-  const auto daemon = st.context.machine.empty() ? config::real_surroundings().environment
-                                                 : std::map<std::string, std::string>{};
+  auto all = agent.env;
+  if (st.context.machine.empty())
+    all.merge(config::real_surroundings().environment);
+  else
+    for (const auto& [key, value] : agent.machine_env)
+      all[key] = value;
   return std::any_of(agent.sign_in_variables.begin(), agent.sign_in_variables.end(),
                      [&](const auto& name) {
-                       return agent.env.count(name) || daemon.count(name) ||
-                              (!st.context.machine.empty() && agent.machine_env.count(name));
+                       const auto found = all.find(name);
+                       return found != all.end() && !found->second.empty();
                      });
 }
 
@@ -136,11 +140,14 @@ void sign_in(self_ptr self, const server_ptr& of) {
 
 std::pair<std::string, std::string> explain(const state& st, const server& of,
                                             const jsonrpc::error& why) {
-  if (why.code == acp::auth_required)
-    return {"authRequired",
-            st.agent->id +
-              ": this ACP server wants to be signed in before it answers, and offers " +
-              methods_of(of.facts) + "; set the authenticate option to the one to use"};
+  if (why.code == acp::auth_required) {
+    auto sentence = st.agent->id +
+                    ": this ACP server wants to be signed in before it answers, and offers " +
+                    methods_of(of.facts) + "; set the authenticate option to the one to use";
+    if (!why.message.empty() && why.message != "Authentication required")
+      sentence += ". It said: " + why.message;
+    return {"authRequired", std::move(sentence)};
+  }
   auto sentence = st.agent->id + ": " + (why.message.empty() ? "it failed" : why.message);
   if (const auto* data = why.data.if_string())
     sentence += ": " + std::string(*data);
