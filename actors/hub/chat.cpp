@@ -74,6 +74,7 @@ void on_truncated(self_ptr self, const core::client_action& a) {
     if (st.agent)
       self->send(st.agent, cancel_turn{});
   }
+  withdraw_questions(self);
   ahp::reduce(ahp::channel_kind::chat, st.doc->state, *a.action);
   st.turn_ordinals.resize(turns_of(st).size());
   const auto last = st.turn_ordinals.empty() ? 0 : st.turn_ordinals.back();
@@ -90,6 +91,20 @@ void on_truncated(self_ptr self, const core::client_action& a) {
     });
 }
 
+/// The first answer to a question goes to the agent; a later one is refused, as nothing asks.
+void on_confirmed(self_ptr self, const json::value& action) {
+  auto& st = self->state;
+  mirror_question(self, action);
+  const auto* approved = json::member(action, "approved");
+  if (st.agent)
+    self->send(
+      st.agent,
+      tool_confirmed{std::string(turn_id_of(action)),
+                     std::string(json::string_member(action, "toolCallId").value_or("")),
+                     approved && approved->is_bool() && approved->get_bool(),
+                     std::string(json::string_member(action, "selectedOptionId").value_or(""))});
+}
+
 /// Everything else: reduced, durable, announced. An action that changes nothing is echoed all the
 /// same: its sender waits for the echo.
 void on_plain(self_ptr self, const core::client_action& a) {
@@ -101,6 +116,8 @@ void on_plain(self_ptr self, const core::client_action& a) {
     [self, a] {
       announce(self, *a.action, a.origin);
       tell_session(self);
+      if (type_of(*a.action) == "chat/toolCallConfirmed")
+        on_confirmed(self, *a.action);
       start_queued(self);
     });
 }
@@ -219,8 +236,16 @@ caf::behavior chat_actor(caf::stateful_actor<chat_state>* self, services_ptr hos
     },
     [self](const turn_step& step) {
       const auto& run = self->state.running;
-      if (run && !run->ended && run->turn_id == step.turn_id)
-        publish(self, *step.action);
+      if (!run || run->ended || run->turn_id != step.turn_id)
+        return;
+      publish(self, *step.action);
+      mirror_question(self, *step.action);
+    },
+    [self](const session_step& step) { self->send(self->state.start.session, step); },
+    [self](const session_settings& now) {
+      self->state.start.settings = now.values;
+      if (self->state.agent)
+        self->send(self->state.agent, now);
     },
     [self](const turn_ended& end) {
       const auto& run = self->state.running;

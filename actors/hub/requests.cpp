@@ -125,11 +125,14 @@ void resolve_config(const call& c) {
   const auto& host = *c.self->state.host;
   if (provider && !host.find_engine(*provider))
     return c.refuse(ahp::provider_not_found, "No provider called " + *provider);
-  const auto schema = session_config_schema(host);
+  const auto schema = session_config_schema(host, provider.value_or(host.engines.front().provider));
   json::object values;
   for (const auto& [key, property] : schema.at("properties").get_object()) {
     const auto* given = config ? config->if_contains(key) : nullptr;
-    values[key] = given && given->is_string() ? *given : property.at("default");
+    if (given && given->is_string())
+      values[key] = *given;
+    else if (const auto* otherwise = json::member(property, "default"))
+      values[key] = *otherwise;
   }
   c.answer({{"schema", schema}, {"values", std::move(values)}});
 }

@@ -64,7 +64,8 @@ struct session_state {
   config::session_row row; ///< `state` in it is not kept up: `doc` is
   std::shared_ptr<core::channel> doc;
   std::vector<chat> chats;
-  json::value summary; ///< as it was last told
+  json::value summary;  ///< as it was last told
+  bool renamed = false; ///< by a person: no agent gives it another title
 };
 
 /// Reads a session and its chats; nothing when it is not there.

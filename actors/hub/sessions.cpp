@@ -73,7 +73,8 @@ session_start rows_of(const services& host, const session_plan& plan) {
   if (folders.empty())
     folders.emplace_back(ahp::file_uri(host.default_directory));
   state["workingDirectories"] = std::move(folders);
-  state["config"] = json::object{{"schema", session_config_schema(host)}, {"values", plan.config}};
+  state["config"] =
+    json::object{{"schema", session_config_schema(host, plan.provider)}, {"values", plan.config}};
   auto first = build::chat_state(chat, "New session", now, json::object{{"kind", "user"}});
   first.as_object().erase("turns");
   return {{plan.id, plan.uri, now, now, std::move(state)},
