@@ -52,8 +52,7 @@ caf::behavior catalogue_actor(caf::stateful_actor<catalogue_state>* self, servic
       now.host->order->publish(*now.doc, *a.action, a.origin);
     },
     [self](const core::follow& f) {
-      auto shot = self->state.host->order->follow(*self->state.doc, f.box, f.spelling);
-      return core::followed{std::move(shot.state), shot.from_seq};
+      return self->state.host->order->follow(*self->state.doc, f);
     },
     [self](const core::unfollow& u) {
       self->state.host->order->unfollow(*self->state.doc, *u.box);
@@ -61,12 +60,7 @@ caf::behavior catalogue_actor(caf::stateful_actor<catalogue_state>* self, servic
     [self](const session_added& what) {
       auto& now = self->state;
       now.host->order->notify(*now.doc, "root/sessionAdded",
-                              {{"channel", ahp::root_uri}, {"summary", *what.summary}},
-                              [](ahp::dialect d, json::value params) {
-                                auto& summary = params.as_object()["summary"];
-                                summary = ahp::adapt_summary(d, std::move(summary));
-                                return params;
-                              });
+                              {{"channel", ahp::root_uri}, {"summary", *what.summary}});
     },
     [self](const session_removed& what) {
       auto& now = self->state;
@@ -77,12 +71,7 @@ caf::behavior catalogue_actor(caf::stateful_actor<catalogue_state>* self, servic
       auto& now = self->state;
       now.host->order->notify(
         *now.doc, "root/sessionSummaryChanged",
-        {{"channel", ahp::root_uri}, {"session", what.uri}, {"changes", *what.changes}},
-        [](ahp::dialect d, json::value params) {
-          auto& changes = params.as_object()["changes"];
-          changes = ahp::adapt_summary(d, std::move(changes));
-          return params;
-        });
+        {{"channel", ahp::root_uri}, {"session", what.uri}, {"changes", *what.changes}});
     },
     [self](const open_sessions& what) {
       auto& now = self->state;

@@ -20,6 +20,10 @@ using namespace turns;
 
 constexpr std::size_t turns_per_fetch = 50;
 
+/// Text of the turns in one snapshot; older ones are there for `fetchTurns`. A snapshot must fit
+/// into what may be queued for a connection.
+constexpr std::size_t snapshot_bytes = 8u << 20;
+
 std::optional<std::int64_t> ordinal_of(const std::string& cursor) {
   std::int64_t n = 0;
   const auto* end = cursor.data() + cursor.size();
@@ -142,9 +146,24 @@ void take_action(self_ptr self, const core::client_action& a) {
   on_plain(self, a);
 }
 
-void on_follow_view(json::value& state, std::uint64_t turns,
+/// How many of the newest turns fit into a snapshot; one does at any rate.
+std::size_t fitting(const json::array& turns) {
+  std::size_t bytes = 0;
+  std::size_t n = 0;
+  while (n < turns.size()) {
+    bytes += json::serialize(turns[turns.size() - n - 1]).size();
+    if (n > 0 && bytes > snapshot_bytes)
+      break;
+    ++n;
+  }
+  return n;
+}
+
+/// Leaves the newest `turns` of a snapshot, or what fits.
+void on_follow_view(json::value& state, std::optional<std::uint64_t> wanted,
                     const std::vector<std::int64_t>& ordinals) {
   auto& all = state.at("turns").get_array();
+  const auto turns = std::min<std::uint64_t>(wanted.value_or(all.size()), fitting(all));
   if (all.size() <= turns)
     return;
   const auto gone = all.size() - turns;
@@ -202,13 +221,9 @@ caf::behavior chat_actor(caf::stateful_actor<chat_state>* self, services_ptr hos
     [self](const core::client_action& a) { take_action(self, a); },
     [self](const core::follow& f) {
       auto& now = self->state;
-      std::function<void(json::value&)> view;
-      if (f.turns)
-        view = [n = *f.turns, &now](json::value& state) {
-          on_follow_view(state, n, now.turn_ordinals);
-        };
-      auto shot = now.host->order->follow(*now.doc, f.box, f.spelling, view);
-      return core::followed{std::move(shot.state), shot.from_seq};
+      return now.host->order->follow(*now.doc, f, [&](json::value& state) {
+        on_follow_view(state, f.turns, now.turn_ordinals);
+      });
     },
     [self](const core::unfollow& u) {
       self->state.host->order->unfollow(*self->state.doc, *u.box);

@@ -35,7 +35,7 @@ std::string channel_of(const call& c) {
 // ---- sessions and chats -------------------------------------------------------------------------
 
 void create_the_session(const call& c) {
-  ask(c, c.self->state.host->sessions->get(), create_session{c.params, c.self->state.client_id},
+  ask(c, c.self->state.host->sessions->get(), create_session{c.params, c.self->state.box->client_id()},
       nullptr);
 }
 
@@ -45,14 +45,10 @@ void list_the_sessions(const call& c) {
   const auto cursor = in.text_if("cursor").value_or("");
   if (!in.problem().empty())
     return c.refuse(jsonrpc::invalid_params, in.problem());
-  const auto dialect = c.self->state.box->speaks();
   c.self->request(c.self->state.host->sessions->get(), caf::infinite, list_sessions{limit, cursor})
     .then(
-      [c, dialect](const session_page& page) {
-        json::array items;
-        for (const auto& item : page.items->get_array())
-          items.push_back(ahp::adapt_summary(dialect, item));
-        json::object result{{"items", std::move(items)}};
+      [c](const session_page& page) {
+        json::object result{{"items", *page.items}};
         if (!page.next_cursor.empty())
           result["nextCursor"] = page.next_cursor;
         c.answer(result);
@@ -74,7 +70,7 @@ void create_the_chat(const call& c) {
     return c.refuse(jsonrpc::invalid_params, "chat must be an ahp-chat: URI");
   if (c.self->state.host->channels.find(uri))
     return c.refuse(ahp::already_exists, uri + " already exists");
-  create_chat what{uri, nullptr, {c.self->state.client_id, 0}};
+  create_chat what{uri, nullptr, {c.self->state.box->client_id(), 0}};
   if (message) {
     json::object first = *message;
     if (!first.contains("origin"))

@@ -292,16 +292,25 @@ void on_client_action(self_ptr self, const core::client_action& a) {
     });
 }
 
+/// Who follows the session's channel on no connection is no active client of it any more (AHP
+/// "Subscriptions").
+void drop_if_gone(self_ptr self, const std::string& client_id) {
+  auto& st = self->state;
+  const auto& clients = st.doc->state.at("activeClients").get_array();
+  const bool active = std::any_of(clients.begin(), clients.end(), [&](const auto& c) {
+    return json::string_member(c, "clientId") == client_id;
+  });
+  if (active && !st.host->order->followed_by(*st.doc, client_id))
+    publish(self, build::active_client_removed(client_id));
+}
+
 void on_unfollow(self_ptr self, const core::unfollow& u) {
   auto& st = self->state;
   st.host->order->unfollow(*st.doc, *u.box);
-  // Whoever leaves the session's channel is no active client of it any more (AHP "Subscriptions").
-  const auto& clients = st.doc->state.at("activeClients").get_array();
-  const bool active = std::any_of(clients.begin(), clients.end(), [&](const auto& c) {
-    return json::string_member(c, "clientId") == u.client_id;
-  });
-  if (active)
-    publish(self, build::active_client_removed(u.client_id));
+  if (u.lost)
+    self->delayed_send(self, st.host->return_grace, client_settled{u.box->client_id()});
+  else
+    drop_if_gone(self, u.box->client_id());
 }
 
 void dispose(self_ptr self, caf::response_promise promise) {
@@ -365,12 +374,9 @@ caf::behavior session_actor(caf::stateful_actor<session_state>* self, services_p
   });
   return {
     [self](const core::client_action& a) { on_client_action(self, a); },
-    [self](const core::follow& f) {
-      auto& now = self->state;
-      auto shot = now.host->order->follow(*now.doc, f.box, f.spelling);
-      return core::followed{std::move(shot.state), shot.from_seq};
-    },
+    [self](const core::follow& f) { return self->state.host->order->follow(*self->state.doc, f); },
     [self](const core::unfollow& u) { on_unfollow(self, u); },
+    [self](const client_settled& who) { drop_if_gone(self, who.client_id); },
     [self](const join_session& who) {
       publish(self, {{"type", "session/activeClientSet"}, {"activeClient", *who.client}});
     },

@@ -32,6 +32,12 @@ struct join_session {
   json::shared client; ///< SessionActiveClient
 };
 
+/// A client follows all that it is going to follow: one that does not follow the session is no
+/// active client of it. No answer.
+struct client_settled {
+  std::string client_id;
+};
+
 /// A chat as the store has it.
 struct stored_chat {
   config::chat_row row;
@@ -75,4 +81,5 @@ CAF_ALLOW_UNSAFE_MESSAGE_TYPE(ahpd::hub::create_chat)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(ahpd::hub::find_chat)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(ahpd::hub::dispose_session)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(ahpd::hub::join_session)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(ahpd::hub::client_settled)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(ahpd::hub::session_start)

@@ -323,6 +323,10 @@ caf::behavior sessions_actor(caf::stateful_actor<sessions_state>* self, services
         });
       });
     },
+    [self](const client_settled& who) {
+      for (const auto& [id, session] : self->state.open)
+        self->send(session.actor, who);
+    },
     [=](const open_channel& what) {
       return promised([&](caf::response_promise promise) {
         if (const auto id = ahp::session_id(what.uri))
