@@ -28,17 +28,6 @@ void tell_session(self_ptr self, std::vector<json::value> actions) {
                session_step{std::make_shared<const json::value>(std::move(action))});
 }
 
-/// Shows what was gathered, at most once a window.
-void flush_later(self_ptr self) {
-  auto& st = self->state;
-  if (std::exchange(st.flush_due, true))
-    return;
-  if (st.context.delta_window.count() == 0)
-    self->send(self, flush_atom::value);
-  else
-    self->delayed_send(self, st.context.delta_window, flush_atom::value);
-}
-
 void flush(self_ptr self) {
   auto& st = self->state;
   st.flush_due = false;
@@ -48,6 +37,15 @@ void flush(self_ptr self) {
   }
   if (st.server && st.server->open)
     tell_session(self, st.server->settings.drain());
+}
+
+/// Shows what was gathered, at most once a window; without a window each update by itself.
+void flush_later(self_ptr self) {
+  auto& st = self->state;
+  if (st.context.delta_window.count() == 0)
+    return flush(self);
+  if (!std::exchange(st.flush_due, true))
+    self->delayed_send(self, st.context.delta_window, flush_atom::value);
 }
 
 /// Nobody will answer these any more.
