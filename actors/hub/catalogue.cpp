@@ -52,8 +52,7 @@ caf::behavior catalogue_actor(caf::stateful_actor<catalogue_state>* self, servic
       now.host->order->publish(*now.doc, *a.action, a.origin);
     },
     [self](const core::follow& f) {
-      auto shot = self->state.host->order->follow(*self->state.doc, f.box, f.spelling);
-      return core::followed{std::move(shot.state), shot.from_seq};
+      return self->state.host->order->follow(*self->state.doc, f);
     },
     [self](const core::unfollow& u) {
       self->state.host->order->unfollow(*self->state.doc, *u.box);

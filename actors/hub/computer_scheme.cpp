@@ -135,10 +135,21 @@ json::value resolved(const std::string& uri, std::string_view type, const std::s
   return o;
 }
 
+namespace {
+
+/// Where a machine's programs start by themselves.
+std::string own_directory(const json::value& status) {
+  const auto* config = json::member(status, "Config");
+  const auto named = config ? json::string_member(*config, "WorkingDir").value_or("") : "";
+  return named.empty() ? "/" : std::string(named);
+}
+
+} // namespace
+
 std::string mapped_directory(const json::value& status, const std::string& directory) {
   const auto* mounts = json::member(status, "Mounts");
   if (directory.empty() || !mounts || !mounts->is_array())
-    return {};
+    return own_directory(status);
   std::string_view best_source;
   std::string_view best_target;
   for (const auto& mount : mounts->get_array()) {
@@ -150,7 +161,7 @@ std::string mapped_directory(const json::value& status, const std::string& direc
     }
   }
   if (best_source.empty())
-    return {};
+    return own_directory(status);
   return std::string(best_target) + directory.substr(best_source.size());
 }
 

@@ -48,7 +48,7 @@ json::value resolved(const std::string& uri, std::string_view type, const std::s
                      std::optional<std::size_t> size);
 
 /// `directory` on this host as the machine sees it: the longest mount of its record that covers it
-/// wins. Empty when none does: the machine's own folder.
+/// wins, else the machine's own folder.
 std::string mapped_directory(const json::value& status, const std::string& directory);
 
 /// Rows for a picker: This host, then each running machine (spec "Config and pickers").

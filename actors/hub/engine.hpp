@@ -1,5 +1,6 @@
 #pragma once
 
+#include "actors/core/directory.hpp"
 #include "protocol/json.hpp"
 #include "runtimes/exec.hpp"
 
@@ -36,6 +37,26 @@ struct turn_step {
   json::shared action;
 };
 
+/// One step of the running turn that the session's channel shows, not the chat's: a setting, a
+/// title. From the agent to its chat, and on to the session. It may come between turns too.
+struct session_step {
+  json::shared action;
+};
+
+/// A person said yes or no to a call that the agent showed without `confirmed`, so that it asks
+/// (AHP "Tool calls"); from the chat to its agent.
+struct tool_confirmed {
+  std::string turn_id;
+  std::string call;
+  bool approved = false;
+  std::string option; ///< the option that was picked; empty: none
+};
+
+/// The values of the session's settings: once when the agent starts, and again after each change.
+struct session_settings {
+  json::shared values; ///< an object
+};
+
 /// The turn is over and nothing of it runs any more; the agent takes the next.
 struct turn_ended {
   std::string turn_id;
@@ -47,6 +68,9 @@ struct turn_ended {
 struct agent_context {
   caf::actor chat;
   std::chrono::milliseconds delta_window{75};
+  std::string chat_uri;
+  std::string machine;                  ///< id, where the session runs; empty: this host
+  std::shared_ptr<core::address> store; ///< for what must outlive the agent
 };
 
 /// An engine as clients see it (AHP "AgentInfo") and how its agents are made.
@@ -55,6 +79,10 @@ struct engine {
   std::string display_name;
   std::string description;
   std::function<caf::actor(caf::actor_system&, agent_context)> spawn;
+  json::object settings = {}; ///< of its sessions: properties of a SessionConfigSchema
+  /// Why a session of it cannot start, on this host and in a machine; empty: it can.
+  std::string refused_here = {};
+  std::string refused_in_machine = {};
 };
 
 /// AgentInfo of an engine.
@@ -65,4 +93,7 @@ json::value agent_info(const engine& what);
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(ahpd::hub::begin_turn)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(ahpd::hub::cancel_turn)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(ahpd::hub::turn_step)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(ahpd::hub::session_step)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(ahpd::hub::tool_confirmed)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(ahpd::hub::session_settings)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(ahpd::hub::turn_ended)

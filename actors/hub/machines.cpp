@@ -297,8 +297,7 @@ caf::behavior machines_actor(caf::stateful_actor<machines_state>* self, services
       self->delayed_send(self, pass_every, pass_atom::value);
     },
     [self](const core::follow& f) {
-      auto shot = self->state.host->order->follow(*self->state.doc, f.box, f.spelling);
-      return core::followed{std::move(shot.state), shot.from_seq};
+      return self->state.host->order->follow(*self->state.doc, f);
     },
     [self](const core::unfollow& u) {
       self->state.host->order->unfollow(*self->state.doc, *u.box);

@@ -24,7 +24,7 @@ struct enter_machine {
 };
 struct machine_place {
   std::shared_ptr<runtimes::place> place;
-  std::string directory; ///< inside; empty: the machine's own
+  std::string directory; ///< inside, absolute
 };
 
 /// Kills what still runs in a machine with this marker, as soon as the machine can be asked. No

@@ -35,7 +35,7 @@ std::string channel_of(const call& c) {
 // ---- sessions and chats -------------------------------------------------------------------------
 
 void create_the_session(const call& c) {
-  ask(c, c.self->state.host->sessions->get(), create_session{c.params, c.self->state.client_id},
+  ask(c, c.self->state.host->sessions->get(), create_session{c.params, c.self->state.box->client_id()},
       nullptr);
 }
 
@@ -70,7 +70,7 @@ void create_the_chat(const call& c) {
     return c.refuse(jsonrpc::invalid_params, "chat must be an ahp-chat: URI");
   if (c.self->state.host->channels.find(uri))
     return c.refuse(ahp::already_exists, uri + " already exists");
-  create_chat what{uri, nullptr, {c.self->state.client_id, 0}};
+  create_chat what{uri, nullptr, {c.self->state.box->client_id(), 0}};
   if (message) {
     json::object first = *message;
     if (!first.contains("origin"))
@@ -125,11 +125,14 @@ void resolve_config(const call& c) {
   const auto& host = *c.self->state.host;
   if (provider && !host.find_engine(*provider))
     return c.refuse(ahp::provider_not_found, "No provider called " + *provider);
-  const auto schema = session_config_schema(host);
+  const auto schema = session_config_schema(host, provider.value_or(host.engines.front().provider));
   json::object values;
   for (const auto& [key, property] : schema.at("properties").get_object()) {
     const auto* given = config ? config->if_contains(key) : nullptr;
-    values[key] = given && given->is_string() ? *given : property.at("default");
+    if (given && given->is_string())
+      values[key] = *given;
+    else if (const auto* otherwise = json::member(property, "default"))
+      values[key] = *otherwise;
   }
   c.answer({{"schema", schema}, {"values", std::move(values)}});
 }

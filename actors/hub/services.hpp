@@ -1,5 +1,6 @@
 #pragma once
 
+#include "actors/core/clients.hpp"
 #include "actors/core/directory.hpp"
 #include "actors/core/metrics.hpp"
 #include "actors/core/wire_log.hpp"
@@ -28,12 +29,15 @@ struct services {
   std::string host_name;
   std::string default_directory; ///< absolute folder; where sessions start
   std::chrono::milliseconds delta_window{75};
+  /// How long a client whose connection was lost stays an active client (AHP "Disconnection").
+  std::chrono::milliseconds return_grace{60'000};
   std::vector<engine> engines; ///< the first is the default provider
   std::optional<computer_plugin> computers;
   std::shared_ptr<runtimes::place> this_host;
 
   std::shared_ptr<core::sequencer> order;
   core::directory channels;
+  core::clients clients;
   core::metrics metrics;
   std::shared_ptr<core::wire_log> wire; ///< null: frames are not logged
 

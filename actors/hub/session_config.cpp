@@ -75,7 +75,8 @@ plan_session(const services& host, const json::object& params, const std::string
   if (!id)
     return plan_refusal{jsonrpc::invalid_params, plan.uri + " is not a session URI"};
   plan.id = *id;
-  if (!host.find_engine(plan.provider))
+  const auto* engine = host.find_engine(plan.provider);
+  if (!engine)
     return plan_refusal{ahp::provider_not_found, "No provider called " + plan.provider};
   if (folders)
     if (auto why = read_folders(plan, *folders))
@@ -83,6 +84,16 @@ plan_session(const services& host, const json::object& params, const std::string
   if (const auto* computer = config ? config->if_contains("computer") : nullptr)
     if (auto why = read_computer(host, plan, *computer))
       return *why;
+  if (const auto& no = plan.machine.empty() ? engine->refused_here : engine->refused_in_machine;
+      !no.empty())
+    return plan_refusal{jsonrpc::invalid_params, no};
+  for (const auto& item : engine->settings)
+    if (const auto* value = config ? config->if_contains(item.key()) : nullptr) {
+      if (!value->is_string())
+        return plan_refusal{jsonrpc::invalid_params,
+                            "config." + std::string(item.key()) + " must be a string"};
+      plan.config[item.key()] = *value;
+    }
   if (active) {
     jsonrpc::params client(*active);
     const auto named = client.text("clientId");
@@ -98,12 +109,15 @@ plan_session(const services& host, const json::object& params, const std::string
   return plan;
 }
 
-json::object session_config_schema(const services& host) {
+json::object session_config_schema(const services& host, const std::string& provider) {
   json::object properties;
+  const auto* engine = host.find_engine(provider);
   if (host.computers)
     properties["computer"] = json::object{
       {"type", "string"}, {"title", "Computer"}, {"description", "Where the session runs."},
       {"default", ""},    {"enumDynamic", true}, {"sessionMutable", false}};
+  for (const auto& item : engine ? engine->settings : json::object{})
+    properties[item.key()] = item.value();
   return {{"type", "object"}, {"properties", std::move(properties)}};
 }
 

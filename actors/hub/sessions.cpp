@@ -73,7 +73,8 @@ session_start rows_of(const services& host, const session_plan& plan) {
   if (folders.empty())
     folders.emplace_back(ahp::file_uri(host.default_directory));
   state["workingDirectories"] = std::move(folders);
-  state["config"] = json::object{{"schema", session_config_schema(host)}, {"values", plan.config}};
+  state["config"] =
+    json::object{{"schema", session_config_schema(host, plan.provider)}, {"values", plan.config}};
   auto first = build::chat_state(chat, "New session", now, json::object{{"kind", "user"}});
   first.as_object().erase("turns");
   return {{plan.id, plan.uri, now, now, std::move(state)},
@@ -321,6 +322,10 @@ caf::behavior sessions_actor(caf::stateful_actor<sessions_state>* self, services
                   });
         });
       });
+    },
+    [self](const client_settled& who) {
+      for (const auto& [id, session] : self->state.open)
+        self->send(session.actor, who);
     },
     [=](const open_channel& what) {
       return promised([&](caf::response_promise promise) {

@@ -192,6 +192,7 @@ caf::behavior shell_actor(self_ptr self, agent_context context) {
     core::take_run_here(),
     [self](const begin_turn& what) { begin(self, what); },
     [self](const cancel_turn&) { cancel(self); },
+    [](const session_settings&) {}, // it has none
     [self](rest_atom, const std::string& turn) {
       if (const auto& now = self->state.now; now && now->what.turn_id == turn)
         end_rest(self);
