@@ -36,7 +36,8 @@ bool has_action(dialect speaks, std::string_view type);
 
 /// An action of the 1.0 model as `speaks` has it: `action` itself, not a copy, when the shapes
 /// agree; rewritten; several that come to the same; or none. `state` is the channel's after the
-/// action. Without it, as in a replay, what `needs_state` names comes to nothing.
+/// action. Without it, as in a replay, what `needs_state` names comes to nothing, and no action is
+/// given a member that an older reducer would need to keep what it has.
 std::vector<json::shared> adapt_action(dialect speaks, const json::shared& action,
                                        const json::value& state);
 

@@ -22,10 +22,13 @@ void turn(object& t) {
   auto* parts = list_member(t, "responseParts");
   if (!parts)
     return;
+  value error;
   if (word(t, "state") == "error" && !parts->empty() && is_error(parts->back()))
-    if (const auto* error = json::member(parts->back(), "error"))
-      t["error"] = *error;
+    if (const auto* why = json::member(parts->back(), "error"))
+      error = *why;
   parts->erase(std::remove_if(parts->begin(), parts->end(), is_error), parts->end());
+  if (!error.is_null())
+    t["error"] = std::move(error); // moves the members that `parts` pointed into
 }
 
 void message(object& m) {
