@@ -51,9 +51,7 @@ caf::behavior catalogue_actor(caf::stateful_actor<catalogue_state>* self, servic
         return now.host->order->refuse(*a.action, a.origin, *why);
       now.host->order->publish(*now.doc, *a.action, a.origin);
     },
-    [self](const core::follow& f) {
-      return self->state.host->order->follow(*self->state.doc, f);
-    },
+    [self](const core::follow& f) { return self->state.host->order->follow(*self->state.doc, f); },
     [self](const core::unfollow& u) {
       self->state.host->order->unfollow(*self->state.doc, *u.box);
     },

@@ -214,7 +214,7 @@ void start(chat_ptr self, json::value started, origin from,
                  {st.host->this_host, st.start.where.directory, {}});
   self
     ->request(st.host->machines->get(), place_limit,
-              enter_machine{st.start.where.machine, st.start.where.directory})
+              enter_machine{st.start.where.machine, st.start.where.directory, st.start.provider})
     .await(
       [=](const machine_place& there) mutable {
         begin(self, std::move(started), std::move(from), {there.place, there.directory, {}});

@@ -285,9 +285,10 @@ void on_client_action(self_ptr self, const core::client_action& a) {
     self, st.host->store->get(), [row = row_of(st)](config::store& db) { db.put_session(row); },
     [self, a] {
       auto& now = self->state;
-      now.host->order->announce(*now.doc, *a.action, a.origin);
+      // Before the echo, so that a turn which follows it finds them.
       if (json::string_member(*a.action, "type") == "session/configChanged")
         tell_settings(self);
+      now.host->order->announce(*now.doc, *a.action, a.origin);
       tell_summary(self);
     });
 }
