@@ -50,16 +50,12 @@ struct hub {
       {"deltaWindowMs", 0},
       {"plugins",
        {"@ahpd/agent-acp", {{"name", "@ahpd/computer"}, {"options", {{"bodyMounts", true}}}}}}};
-    process = std::make_unique<tests::hub_process>(
-      tests::hub_options{{}, {}, json::serialize(config), std::chrono::seconds(30)});
-    process->stop();
-    const auto folder = process->config_directory() + "/agents/";
-    std::filesystem::create_directories(folder);
-    std::ofstream(folder + "bench.json") << json::serialize(
-      agent_record("bench", source("agent.pl")));
-    std::ofstream(folder + "bench-inside.json") << json::serialize(
-      agent_record("bench-inside", "/srv/agent.pl"));
-    process->start();
+    tests::hub_options how;
+    how.config = json::serialize(config);
+    how.files = {
+      {"agents/bench.json", json::serialize(agent_record("bench", source("agent.pl")))},
+      {"agents/bench-inside.json", json::serialize(agent_record("bench-inside", "/srv/agent.pl"))}};
+    process = std::make_unique<tests::hub_process>(std::move(how));
   }
 
   std::uint16_t port() const { return process->port(); }
