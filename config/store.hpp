@@ -49,8 +49,8 @@ struct active_turn_row {
 struct run_row {
   std::string marker; ///< `runtimes::exec_request::marker`
   std::string place;  ///< empty: this host; else the machine's id
-  /// Whose turn started them. Those of an agent, which outlive its turns, have the word "agent" and a
-  /// space before it: they are not a turn's.
+  /// Whose turn started them; empty: they are a terminal's; the word "agent" and a space before it:
+  /// they are an agent's, which outlive its turns.
   std::string chat;
 };
 

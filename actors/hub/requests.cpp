@@ -341,6 +341,8 @@ const std::map<std::string_view, std::function<void(const call&)>>& handlers() {
     {"createChat", create_the_chat},
     {"disposeChat", dispose_the_chat},
     {"fetchTurns", fetch_the_turns},
+    {"createTerminal", create_the_terminal},
+    {"disposeTerminal", dispose_the_terminal},
     {"completions",
      [](const call& c) {
        c.answer({{"items", json::array{}}});
