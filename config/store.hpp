@@ -49,7 +49,9 @@ struct active_turn_row {
 struct run_row {
   std::string marker; ///< `runtimes::exec_request::marker`
   std::string place;  ///< empty: this host; else the machine's id
-  std::string chat;   ///< whose turn started them; empty: an agent's own, which outlive its turns
+  /// Whose turn started them; empty: they are a terminal's; the word "agent" and a space before it:
+  /// they are an agent's, which outlive its turns.
+  std::string chat;
 };
 
 /// The durable records in `ahpd.db`: SQLite, WAL, synchronous FULL, foreign keys on, numbered

@@ -36,22 +36,42 @@ bool second_fits(unsigned char lead, unsigned char second) {
   return true;
 }
 
+/// Length of the whole and allowed character at the start of `bytes`; 0: there is none.
+std::size_t first_character(std::string_view bytes) {
+  const auto lead = static_cast<unsigned char>(bytes[0]);
+  const auto n = length(lead);
+  if (n == 0 || n > bytes.size())
+    return 0;
+  for (std::size_t k = 1; k < n; ++k)
+    if (!continues(bytes[k]))
+      return 0;
+  return n == 1 || second_fits(lead, static_cast<unsigned char>(bytes[1])) ? n : 0;
+}
+
 } // namespace
 
 bool valid(std::string_view bytes) {
-  for (std::size_t i = 0; i < bytes.size();) {
-    const auto lead = static_cast<unsigned char>(bytes[i]);
-    const auto n = length(lead);
-    if (n == 0 || i + n > bytes.size())
+  while (!bytes.empty()) {
+    const auto n = first_character(bytes);
+    if (n == 0)
       return false;
-    for (std::size_t k = 1; k < n; ++k)
-      if (!continues(bytes[i + k]))
-        return false;
-    if (n > 1 && !second_fits(lead, static_cast<unsigned char>(bytes[i + 1])))
-      return false;
-    i += n;
+    bytes.remove_prefix(n);
   }
   return true;
+}
+
+std::string repaired(std::string_view bytes) {
+  std::string out;
+  out.reserve(bytes.size());
+  while (!bytes.empty()) {
+    const auto n = first_character(bytes);
+    if (n == 0)
+      out += "\xEF\xBF\xBD";
+    else
+      out += bytes.substr(0, n);
+    bytes.remove_prefix(n == 0 ? 1 : n);
+  }
+  return out;
 }
 
 std::size_t trailing_part(std::string_view bytes) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <string>
 #include <string_view>
 
 /// UTF-8 (RFC 3629) for streams that may be cut anywhere.
@@ -13,5 +14,8 @@ std::size_t trailing_part(std::string_view bytes);
 
 /// How many bytes at the start are the rest of a character whose beginning is not there: 0 to 3.
 std::size_t leading_rest(std::string_view bytes);
+
+/// The text with U+FFFD for each byte that belongs to no character.
+std::string repaired(std::string_view bytes);
 
 } // namespace ahpd::utf8

@@ -31,6 +31,9 @@ struct exec_request {
   /// unique and unguessable; empty: no marker.
   std::string marker;
   std::size_t keep_bytes = 1u << 20; ///< of each output stream; older bytes are evicted
+  /// The program waits in its writing while half of `keep_bytes` has not been read yet, so that
+  /// nothing is evicted unread and a flood costs no more than its reader takes.
+  bool wait_for_reader = false;
 };
 
 /// How a program ended. Exactly one of the three says so.

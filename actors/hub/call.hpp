@@ -40,6 +40,10 @@ private:
 /// Serves every method but those of the handshake and subscriptions.
 void serve_request(const call& c);
 
+// Of those, the ones that are not in requests.cpp.
+void create_the_terminal(const call& c);
+void dispose_the_terminal(const call& c);
+
 /// Runs `found` with the owner of a channel and the host's spelling of it, opening it when only the
 /// store knows it; else `missing` with the refusal. Later frames wait for it, so a client's actions
 /// keep their order.

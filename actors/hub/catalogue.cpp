@@ -37,10 +37,12 @@ caf::behavior catalogue_actor(caf::stateful_actor<catalogue_state>* self, servic
   json::array agents;
   for (const auto& e : st.host->engines)
     agents.push_back(agent_info(e));
-  st.doc = st.host->channels.claim(
-    std::string(ahp::root_uri), ahp::channel_kind::root, caf::actor_cast<caf::actor>(self),
-    json::object{
-      {"agents", std::move(agents)}, {"activeSessions", 0}, {"_meta", host_meta(*st.host)}});
+  st.doc = st.host->channels.claim(std::string(ahp::root_uri), ahp::channel_kind::root,
+                                   caf::actor_cast<caf::actor>(self),
+                                   json::object{{"agents", std::move(agents)},
+                                                {"activeSessions", 0},
+                                                {"terminals", json::array{}},
+                                                {"_meta", host_meta(*st.host)}});
   return {
     [](const core::are_you_up&) { return caf::unit; },
     [self](const core::client_action& a) {
@@ -51,9 +53,7 @@ caf::behavior catalogue_actor(caf::stateful_actor<catalogue_state>* self, servic
         return now.host->order->refuse(*a.action, a.origin, *why);
       now.host->order->publish(*now.doc, *a.action, a.origin);
     },
-    [self](const core::follow& f) {
-      return self->state.host->order->follow(*self->state.doc, f);
-    },
+    [self](const core::follow& f) { return self->state.host->order->follow(*self->state.doc, f); },
     [self](const core::unfollow& u) {
       self->state.host->order->unfollow(*self->state.doc, *u.box);
     },
@@ -77,6 +77,12 @@ caf::behavior catalogue_actor(caf::stateful_actor<catalogue_state>* self, servic
       auto& now = self->state;
       now.host->metrics.sessions = what.count;
       now.host->order->publish(*now.doc, ahp::build::active_sessions_changed(what.count));
+    },
+    [self](const listed_terminals& what) {
+      auto& now = self->state;
+      if (now.doc->state.at("terminals") != *what.infos)
+        now.host->order->publish(*now.doc, ahp::build::terminals_changed(*what.infos));
+      return caf::unit;
     },
   };
 }

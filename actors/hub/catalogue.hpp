@@ -31,6 +31,11 @@ struct open_sessions {
   std::int64_t count = 0;
 };
 
+/// Which terminals there are: root/terminalsChanged, when that is news. Answered with `unit`.
+struct listed_terminals {
+  json::shared infos; ///< array of TerminalInfo
+};
+
 struct catalogue_state {
   static inline const char* name = "catalogue";
   services_ptr host;
@@ -50,3 +55,4 @@ CAF_ALLOW_UNSAFE_MESSAGE_TYPE(ahpd::hub::session_added)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(ahpd::hub::session_removed)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(ahpd::hub::session_summary_changed)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(ahpd::hub::open_sessions)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(ahpd::hub::listed_terminals)

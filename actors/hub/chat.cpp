@@ -59,8 +59,8 @@ void on_turn_cancelled(self_ptr self, const core::client_action& a) {
   if (turn_id_of(*a.action) != st.running->turn_id)
     return refuse(self, a,
                   "turn " + std::string(turn_id_of(*a.action)) + " is not the running one");
-  if (st.agent)
-    self->send(st.agent, cancel_turn{});
+  if (st.running->by)
+    self->send(st.running->by, cancel_turn{});
   end(self, *a.action, a.origin, [] {});
 }
 
@@ -71,8 +71,8 @@ void on_truncated(self_ptr self, const core::client_action& a) {
     return refuse(self, a, "there is no turn " + std::string(*id));
   if (st.running && !st.running->ended) {
     st.running->ended = true;
-    if (st.agent)
-      self->send(st.agent, cancel_turn{});
+    if (st.running->by)
+      self->send(st.running->by, cancel_turn{});
   }
   withdraw_questions(self);
   ahp::reduce(ahp::channel_kind::chat, st.doc->state, *a.action);
@@ -194,6 +194,8 @@ void on_fetched(self_ptr self, const std::vector<config::turn_row>& rows, bool m
 chat_state::~chat_state() {
   if (agent)
     caf::anon_send_exit(agent, caf::exit_reason::user_shutdown);
+  if (running && running->by)
+    caf::anon_send_exit(running->by, caf::exit_reason::user_shutdown);
   if (running)
     --host->metrics.turns_running;
 }
@@ -210,7 +212,11 @@ caf::behavior chat_actor(caf::stateful_actor<chat_state>* self, services_ptr hos
   self->set_down_handler([self](caf::down_msg& msg) {
     if (msg.source == self->state.start.session.address())
       return self->quit(std::move(msg.reason));
-    if (self->state.agent && msg.source == self->state.agent.address())
+    auto& now = self->state;
+    const bool answers = now.running && now.running->by && msg.source == now.running->by.address();
+    if (now.agent && msg.source == now.agent.address())
+      now.agent = nullptr;
+    if (answers)
       on_agent_lost(self, self->system().render(msg.reason));
   });
   if (active_turn(st))

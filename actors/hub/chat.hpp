@@ -41,16 +41,11 @@ struct first_message {
   json::shared message;
 };
 
-/// Where a session's programs run.
-struct session_place {
-  std::string machine;   ///< id; empty: this host
-  std::string directory; ///< absolute, on this host
-};
-
 /// What a chat starts from: a row of the store, or a new chat.
 struct chat_start {
   std::string uri;
   std::string session_id;
+  std::string session_uri;
   std::string provider;
   session_place where;
   json::shared settings;                   ///< values of the session's
@@ -69,6 +64,7 @@ struct chat_state {
     std::string marker;
     std::int64_t began_ms = 0; ///< by this host's clock; a client's may be wrong
     bool ended = false;
+    caf::actor by = nullptr; ///< answers it: the agent, or one for this turn alone
   };
 
   chat_start start;
@@ -83,7 +79,7 @@ struct chat_state {
   chat_state() = default;
   chat_state(const chat_state&) = delete;
   chat_state& operator=(const chat_state&) = delete;
-  ~chat_state(); ///< ends the agent, which kills what runs
+  ~chat_state(); ///< ends who answers turns, which kills what runs
 };
 
 /// Owns one chat's channel: checks what clients dispatch, makes it durable, publishes it, and has

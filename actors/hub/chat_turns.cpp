@@ -3,6 +3,7 @@
 #include "actors/core/errors.hpp"
 #include "actors/core/ids.hpp"
 #include "actors/core/log.hpp"
+#include "actors/hub/command_turn.hpp"
 #include "actors/hub/machines.hpp"
 #include "protocol/ahp/builders.hpp"
 #include "protocol/ahp/find.hpp"
@@ -165,6 +166,16 @@ void ensure_agent(chat_ptr self) {
   self->send(st.agent, session_settings{st.start.settings});
 }
 
+/// A turn that its terminal answers, not the engine.
+void run_command(chat_ptr self, const std::string& command) {
+  auto& st = self->state;
+  st.running->by = self->system().spawn(
+    command_turn, st.host,
+    command_start{caf::actor_cast<caf::actor>(self), st.start.uri, st.start.session_uri,
+                  st.running->turn_id, command, st.start.where});
+  self->monitor(st.running->by);
+}
+
 /// Where a turn runs, or why it cannot.
 struct destination {
   std::shared_ptr<runtimes::place> place;
@@ -195,8 +206,11 @@ void begin(chat_ptr self, json::value started, origin from, destination where) {
                                : std::string{});
       if (!where.place)
         return on_ended(self, "placeUnavailable", where.refused);
-      ensure_agent(self);
       auto& now = self->state;
+      if (const auto command = terminal_command(*message))
+        return run_command(self, *command);
+      ensure_agent(self);
+      now.running->by = now.agent;
       self->send(now.agent, begin_turn{now.running->turn_id, message, now.running->marker,
                                        std::move(where.place), std::move(where.directory)});
     });
@@ -214,7 +228,7 @@ void start(chat_ptr self, json::value started, origin from,
                  {st.host->this_host, st.start.where.directory, {}});
   self
     ->request(st.host->machines->get(), place_limit,
-              enter_machine{st.start.where.machine, st.start.where.directory})
+              enter_machine{st.start.where.machine, st.start.where.directory, st.start.provider})
     .await(
       [=](const machine_place& there) mutable {
         begin(self, std::move(started), std::move(from), {there.place, there.directory, {}});
@@ -278,9 +292,7 @@ void on_ended(chat_ptr self, const std::string& error_type, const std::string& m
 
 void on_agent_lost(chat_ptr self, const std::string& why) {
   auto& st = self->state;
-  st.agent = nullptr;
-  if (!st.running)
-    return;
+  st.running->by = nullptr;
   core::log::error("agent lost", {{"chat", st.start.uri}, {"why", why}});
   const auto report = [self = caf::actor_cast<caf::actor>(self)](std::size_t, const std::string&) {
     caf::anon_send(self, swept_atom::value);

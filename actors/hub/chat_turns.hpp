@@ -60,7 +60,7 @@ void end(chat_ptr self, json::value ending, origin from, std::function<void()> t
 /// The agent is done with the running turn. `error_type` empty: it is complete.
 void on_ended(chat_ptr self, const std::string& error_type, const std::string& message);
 
-/// The agent's actor died: what it had started is killed, then the turn ends.
+/// Who answered the running turn died: what it had started is killed, then the turn ends.
 void on_agent_lost(chat_ptr self, const std::string& why);
 
 /// Ends the turn that a crashed predecessor left running in the channel.

@@ -165,7 +165,20 @@ std::string mapped_directory(const json::value& status, const std::string& direc
   return std::string(best_target) + directory.substr(best_source.size());
 }
 
-json::value picker_rows(const json::array& records, const std::string& query) {
+std::string prepared_for(const json::value& status) {
+  const auto* config = json::member(status, "Config");
+  const auto* labels = config ? json::member(*config, "Labels") : nullptr;
+  return std::string(labels ? json::string_member(*labels, "ahpd.agents").value_or("") : "");
+}
+
+bool takes_agent(const json::value& status, std::string_view provider) {
+  const auto all = prepared_for(status);
+  return all.empty() ||
+         ("," + all + ",").find("," + std::string(provider) + ",") != std::string::npos;
+}
+
+json::value picker_rows(const json::array& records, const std::string& query,
+                        const std::string& provider) {
   json::array rows;
   const auto wanted = lower(query);
   const auto add = [&](const std::string& value, const std::string& label,
@@ -182,7 +195,8 @@ json::value picker_rows(const json::array& records, const std::string& query) {
     add("", "This host", {});
   for (const auto& record : records) {
     const auto& shown = record.at("record");
-    if (json::string_member(shown, "state") != "running")
+    if (json::string_member(shown, "state") != "running" ||
+        (!provider.empty() && !takes_agent(shown.at("status"), provider)))
       continue;
     const std::string id(record.at("id").get_string());
     std::string image;

@@ -19,6 +19,12 @@
 /// actors/hub/engines/ and name it in `built_in_engines`.
 namespace ahpd::hub {
 
+/// Where a session's programs run.
+struct session_place {
+  std::string machine;   ///< id; empty: this host
+  std::string directory; ///< absolute, on this host
+};
+
 /// Starts a turn. One at a time: the chat sends the next after `turn_ended`.
 struct begin_turn {
   std::string turn_id;
@@ -90,6 +96,7 @@ json::value agent_info(const engine& what);
 
 } // namespace ahpd::hub
 
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(ahpd::hub::session_place)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(ahpd::hub::begin_turn)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(ahpd::hub::cancel_turn)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(ahpd::hub::turn_step)

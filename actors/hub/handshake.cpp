@@ -1,6 +1,7 @@
 #include "actors/hub/handshake.hpp"
 
 #include "actors/hub/catalogue.hpp"
+#include "actors/hub/command_turn.hpp"
 #include "actors/hub/session.hpp"
 #include "actors/hub/sessions.hpp"
 #include "protocol/ahp/builders.hpp"
@@ -115,6 +116,7 @@ void answer_initialize(const call& c, std::uint64_t slot, const std::string& ver
                       {"serverSeq", seq},
                       {"serverInfo", {{"name", "ahpd"}, {"version", AHPD_VERSION}}},
                       {"defaultDirectory", ahp::file_uri(host.default_directory)},
+                      {"terminalCommandPrefix", terminal_command_prefix},
                       {"_meta", host_meta(host)}};
   auto text = json::serialize(ahp::adapt_result(c.self->state.box->speaks(), "initialize", result));
   text.pop_back();

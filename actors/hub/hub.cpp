@@ -8,8 +8,11 @@
 #include "actors/hub/machines.hpp"
 #include "actors/hub/sessions.hpp"
 #include "actors/hub/store_actor.hpp"
+#include "actors/hub/terminals.hpp"
 
 #include <caf/all.hpp>
+
+#include <algorithm>
 
 namespace ahpd::hub {
 
@@ -48,6 +51,17 @@ void sweep(const services_ptr& host, const std::vector<config::run_row>& left) {
       caf::anon_send(host->machines->get(), sweep_machine{run.place, run.marker});
   if (!here.empty())
     sweep_host(host, here);
+}
+
+/// Kills what the terminals of a crashed keeper left behind. Theirs are the runs of no chat.
+void sweep_terminals(const services_ptr& host) {
+  caf::anon_send(host->store->get(), make_store_job([host](config::store& db) {
+                   auto left = db.runs();
+                   left.erase(std::remove_if(left.begin(), left.end(),
+                                             [](const auto& run) { return !run.chat.empty(); }),
+                              left.end());
+                   sweep(host, left);
+                 }));
 }
 
 } // namespace
@@ -89,6 +103,13 @@ caf::actor start_hub(caf::actor_system& system, const services_ptr& host,
                         return caf::actor_cast<caf::actor>(s.spawn(machines_actor, host));
                       },
                       host->machines});
+  children.push_back({"terminals",
+                      [host, first = true](caf::actor_system& s) mutable {
+                        if (!std::exchange(first, false))
+                          sweep_terminals(host);
+                        return caf::actor_cast<caf::actor>(s.spawn(terminals_actor, host));
+                      },
+                      host->terminals});
   children.push_back({"sessions",
                       [host, left = std::move(left), first = true](caf::actor_system& s) mutable {
                         auto actor = caf::actor_cast<caf::actor>(s.spawn(sessions_actor, host));
@@ -99,7 +120,7 @@ caf::actor start_hub(caf::actor_system& system, const services_ptr& host,
                       host->sessions});
   auto root = system.spawn(core::supervisor, std::move(children), core::restart_policy{});
   caf::scoped_actor here(system);
-  for (const auto& where : {host->catalogue, host->machines, host->sessions})
+  for (const auto& where : {host->catalogue, host->machines, host->terminals, host->sessions})
     wait_until_up(here, root, *where);
   return root;
 }

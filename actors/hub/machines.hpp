@@ -17,10 +17,12 @@
 namespace ahpd::hub {
 
 /// Where a session's programs run in a machine. Answered with `machine_place`, or refused in the
-/// words of seed "A session in one" when there is no such machine.
+/// words of seed "A session in one" when there is no such machine, and with -32009 when it was
+/// prepared for other agents.
 struct enter_machine {
   std::string id;
   std::string directory; ///< on this host; mapped through the machine's mounts
+  std::string provider;  ///< the session's agent
 };
 struct machine_place {
   std::shared_ptr<runtimes::place> place;
@@ -66,6 +68,7 @@ struct delete_computer {
 /// Rows of the session setting `computer` for a picker; answered with an array, `json::shared`.
 struct pick_computer {
   std::string query;
+  std::string provider; ///< empty: of any agent
 };
 
 struct machines_state {

@@ -15,7 +15,6 @@ constexpr auto hub = service::hub;
 constexpr auto always = service::always;
 constexpr auto not_yet = service::not_yet;
 
-constexpr std::string_view no_terminals = "This host serves no terminals yet";
 constexpr std::string_view no_automations = "This host keeps no automations yet";
 constexpr std::string_view no_containers = "This host relays to no dev containers yet";
 
@@ -37,8 +36,8 @@ constexpr std::array methods{
   method_rule{"moveChat", any, not_yet, "chat:move", "This host moves no chats yet"},
   method_rule{"fetchTurns", any, hub, "chat:turns", ""},
   method_rule{"completions", any, hub, "file:list", ""},
-  method_rule{"createTerminal", any, not_yet, "terminal:create", no_terminals},
-  method_rule{"disposeTerminal", any, not_yet, "terminal:dispose", no_terminals},
+  method_rule{"createTerminal", any, hub, "terminal:create", ""},
+  method_rule{"disposeTerminal", any, hub, "terminal:dispose", ""},
   method_rule{"invokeChangesetOperation", any, not_yet, "file:write",
               "This host keeps no changesets yet"},
   method_rule{"listAutomationTriggerDefinitions", root, not_yet, "automation:list", no_automations},

@@ -35,8 +35,8 @@ std::string channel_of(const call& c) {
 // ---- sessions and chats -------------------------------------------------------------------------
 
 void create_the_session(const call& c) {
-  ask(c, c.self->state.host->sessions->get(), create_session{c.params, c.self->state.box->client_id()},
-      nullptr);
+  ask(c, c.self->state.host->sessions->get(),
+      create_session{c.params, c.self->state.box->client_id()}, nullptr);
 }
 
 void list_the_sessions(const call& c) {
@@ -141,12 +141,14 @@ void complete_config(const call& c) {
   jsonrpc::params in(c.params);
   const auto property = in.text("property");
   const auto query = in.text_if("query").value_or("");
+  const auto provider = in.text_if("provider").value_or("");
   if (!in.problem().empty())
     return c.refuse(jsonrpc::invalid_params, in.problem());
   if (property != "computer" || !c.self->state.host->computers)
     return c.answer({{"items", json::array{}}});
   // A picker that fails is an empty list, not an error (spec "Config and pickers").
-  c.self->request(c.self->state.host->machines->get(), caf::infinite, pick_computer{query})
+  c.self
+    ->request(c.self->state.host->machines->get(), caf::infinite, pick_computer{query, provider})
     .then(
       [c](const json::shared& rows) {
         c.answer({{"items", *rows}});
@@ -339,6 +341,8 @@ const std::map<std::string_view, std::function<void(const call&)>>& handlers() {
     {"createChat", create_the_chat},
     {"disposeChat", dispose_the_chat},
     {"fetchTurns", fetch_the_turns},
+    {"createTerminal", create_the_terminal},
+    {"disposeTerminal", dispose_the_terminal},
     {"completions",
      [](const call& c) {
        c.answer({{"items", json::array{}}});

@@ -28,6 +28,7 @@ struct services {
   std::string host_id; ///< UUID of this host; labels its machines
   std::string host_name;
   std::string default_directory; ///< absolute folder; where sessions start
+  std::string shell = "/bin/sh"; ///< of this host's terminals
   std::chrono::milliseconds delta_window{75};
   /// How long a client whose connection was lost stays an active client (AHP "Disconnection").
   std::chrono::milliseconds return_grace{60'000};
@@ -45,6 +46,7 @@ struct services {
   std::shared_ptr<core::address> catalogue = std::make_shared<core::address>();
   std::shared_ptr<core::address> sessions = std::make_shared<core::address>();
   std::shared_ptr<core::address> machines = std::make_shared<core::address>();
+  std::shared_ptr<core::address> terminals = std::make_shared<core::address>();
 
   const engine* find_engine(const std::string& provider) const {
     for (const auto& e : engines)

@@ -6,6 +6,7 @@
 #include "actors/hub/catalogue.hpp"
 #include "actors/hub/sessions.hpp"
 #include "actors/hub/store_actor.hpp"
+#include "actors/hub/terminals.hpp"
 #include "protocol/ahp/actions.hpp"
 #include "protocol/ahp/builders.hpp"
 #include "protocol/ahp/codes.hpp"
@@ -139,6 +140,7 @@ void start_chat(self_ptr self, std::size_t i, const stored_chat& from) {
     o["turnsNextCursor"] = "t" + std::to_string(ordinals.front());
   chat_start start{chat.uri,
                    st.row.id,
+                   st.row.uri,
                    std::string(json::string_member(st.doc->state, "provider").value_or("")),
                    place_of(st.doc->state, st.host->default_directory),
                    settings_of(st),
@@ -285,9 +287,10 @@ void on_client_action(self_ptr self, const core::client_action& a) {
     self, st.host->store->get(), [row = row_of(st)](config::store& db) { db.put_session(row); },
     [self, a] {
       auto& now = self->state;
-      now.host->order->announce(*now.doc, *a.action, a.origin);
+      // Before the echo, so that a turn which follows it finds them.
       if (json::string_member(*a.action, "type") == "session/configChanged")
         tell_settings(self);
+      now.host->order->announce(*now.doc, *a.action, a.origin);
       tell_summary(self);
     });
 }
@@ -321,6 +324,7 @@ void dispose(self_ptr self, caf::response_promise promise) {
     st.host->channels.remove(chat.uri);
   }
   st.chats.clear();
+  self->send(st.host->terminals->get(), close_session_terminals{st.row.uri});
   after_commit(
     self, st.host->store->get(), [id = st.row.id](config::store& db) { db.remove_session(id); },
     [self, promise]() mutable {
@@ -383,6 +387,9 @@ caf::behavior session_actor(caf::stateful_actor<session_state>* self, services_p
     [self](const chat_changed& what) { on_chat_changed(self, what); },
     [self](const session_step& step) { on_step(self, step); },
     [self](const find_chat& what) { return on_find_chat(self, what); },
+    [self](const find_place&) {
+      return place_of(self->state.doc->state, self->state.host->default_directory);
+    },
     [self](const create_chat& what) {
       auto promise = self->make_response_promise();
       if (self->state.chats.size() >= most_chats)

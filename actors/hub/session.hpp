@@ -24,6 +24,9 @@ struct find_chat {
   std::string uri;
 };
 
+/// Where the session's programs run. Answered with `session_place`.
+struct find_place {};
+
 /// Ends the session: its chats, then everything kept of it. Answered with `unit`.
 struct dispose_session {};
 
@@ -79,6 +82,7 @@ caf::behavior session_actor(caf::stateful_actor<session_state>* self, services_p
 
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(ahpd::hub::create_chat)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(ahpd::hub::find_chat)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(ahpd::hub::find_place)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(ahpd::hub::dispose_session)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(ahpd::hub::join_session)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(ahpd::hub::client_settled)

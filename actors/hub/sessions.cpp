@@ -131,12 +131,17 @@ void create(self_ptr self, const create_session& what, caf::response_promise pro
   if (plan.machine.empty())
     return finish_create(self, plan, promise);
   // The machine must be there; a session never falls back to this host (seed "A session in one").
-  self->request(st.host->machines->get(), machine_limit, enter_machine{plan.machine, {}})
-    .then([self, plan, promise](const machine_place&) { finish_create(self, plan, promise); },
-          [self, plan, promise](const caf::error& why) mutable {
-            self->state.claimed.erase(plan.id);
-            promise.deliver(core::refusal(jsonrpc::invalid_params, core::to_wire(why).message));
-          });
+  self
+    ->request(st.host->machines->get(), machine_limit,
+              enter_machine{plan.machine, {}, plan.provider})
+    .then(
+      [self, plan, promise](const machine_place&) { finish_create(self, plan, promise); },
+      [self, plan, promise](const caf::error& why) mutable {
+        self->state.claimed.erase(plan.id);
+        const auto wire = core::to_wire(why);
+        promise.deliver(core::refusal(
+          wire.code == ahp::permission_denied ? wire.code : jsonrpc::invalid_params, wire.message));
+      });
 }
 
 /// Opens a session from the store once for all who ask meanwhile.

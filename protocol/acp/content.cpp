@@ -2,6 +2,7 @@
 
 #include "protocol/ahp/builders.hpp"
 #include "protocol/ahp/file_uri.hpp"
+#include "protocol/ahp/uris.hpp"
 
 namespace ahpd::acp {
 
@@ -27,6 +28,29 @@ void add_block(json::array& out, const json::value& block) {
   }
 }
 
+json::object side(std::string_view path) {
+  const auto uri = ahp::file_uri(path);
+  return {{"uri", uri}, {"content", {{"uri", uri}}}};
+}
+
+/// A diff of version 1 is of one file; the draft's lists what became of each.
+void add_edits(json::array& out, const json::value& diff) {
+  const auto* changes = json::member(diff, "changes");
+  if (!changes || !changes->is_array()) {
+    out.push_back(json::object{{"type", "fileEdit"}, {"after", side(text(diff, "path"))}});
+    return;
+  }
+  for (const auto& change : changes->get_array()) {
+    const auto what = text(change, "operation");
+    json::object edit{{"type", "fileEdit"}};
+    if (what == "delete" || what == "move")
+      edit["before"] = side(text(change, what == "move" ? "oldPath" : "path"));
+    if (what != "delete")
+      edit["after"] = side(text(change, "path"));
+    out.push_back(std::move(edit));
+  }
+}
+
 } // namespace
 
 std::string text_of(const json::value& block) {
@@ -43,23 +67,25 @@ std::string text_of(const json::value& block) {
 }
 
 json::array tool_content(const json::value* content) {
+  return content && content->is_array() ? tool_content(content->get_array()) : json::array{};
+}
+
+json::array tool_content(const json::array& content) {
   json::array out;
-  if (!content || !content->is_array())
-    return out;
-  for (const auto& item : content->get_array()) {
+  for (const auto& item : content) {
     const auto type = text(item, "type");
     if (type == "content") {
       if (const auto* block = json::member(item, "content"))
         add_block(out, *block);
+    } else if (type == "terminal" && ahp::scheme_of(text(item, "terminalId")) != "ahp-terminal") {
+      out.push_back(ahp::build::text_content("(a terminal of the agent's own)"));
     } else if (type == "terminal") {
       out.push_back(json::object{{"type", "terminal"},
                                  {"resource", text(item, "terminalId")},
                                  {"title", "Terminal"},
                                  {"isPty", false}});
     } else if (type == "diff") {
-      const auto uri = ahp::file_uri(text(item, "path"));
-      out.push_back(
-        json::object{{"type", "fileEdit"}, {"after", {{"uri", uri}, {"content", {{"uri", uri}}}}}});
+      add_edits(out, item);
     }
   }
   return out;

@@ -14,6 +14,7 @@ std::string text_of(const json::value& block);
 /// ToolCallContent of ACP as ToolResultContent of AHP: text, terminals, edits of files, and what a
 /// block embeds. What this host does not know is left out.
 json::array tool_content(const json::value* content);
+json::array tool_content(const json::array& content);
 
 /// What a tool was given, as `toolInput`: a string as it is, anything else as JSON text.
 std::string tool_input(const json::value* raw);

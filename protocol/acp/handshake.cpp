@@ -2,6 +2,8 @@
 
 #include "protocol/ahp/find.hpp"
 
+#include <algorithm>
+
 namespace ahpd::acp {
 
 namespace {
@@ -15,12 +17,26 @@ bool has(const json::value* in, std::string_view key) {
 } // namespace
 
 json::object initialize_params(std::string_view version, const client_facts& can) {
-  return {{"protocolVersion", protocol_version},
+  return {{"protocolVersion", stable_version},
           {"clientInfo", {{"name", "ahpd"}, {"version", version}}},
           {"clientCapabilities",
            {{"fs", {{"readTextFile", can.files}, {"writeTextFile", can.files}}},
             {"terminal", can.terminals},
             {"session", {{"configOptions", {{"boolean", json::object{}}}}}}}}};
+}
+
+json::object initialize_draft_params(std::string_view version) {
+  return {{"protocolVersion", draft_version},
+          {"info", {{"name", "ahpd"}, {"version", version}}},
+          {"capabilities", json::object{}}};
+}
+
+bool wants_draft(const jsonrpc::error& why) {
+  constexpr int unsupported_version = -32022;
+  const auto* supported =
+    why.code == unsupported_version ? json::member(why.data, "supported") : nullptr;
+  const auto* list = supported ? supported->if_array() : nullptr;
+  return list && std::find(list->begin(), list->end(), json::value(draft_version)) != list->end();
 }
 
 agent_facts read_initialize(const json::value& result, std::string& problem) {
@@ -30,22 +46,28 @@ agent_facts read_initialize(const json::value& result, std::string& problem) {
     problem = "its answer to initialize has no whole number protocolVersion";
     return out;
   }
-  if (*version != protocol_version) {
-    problem = "it speaks version " + std::to_string(*version) + " of ACP, and this host speaks " +
-              std::to_string(protocol_version);
+  if (*version != stable_version && *version != draft_version) {
+    problem =
+      "it speaks version " + std::to_string(*version) + " of ACP, and this host speaks 1 and 2";
     return out;
   }
-  const auto* can = json::member(result, "agentCapabilities");
-  out.load_session = has(can, "loadSession");
-  const auto* prompt = can ? json::member(*can, "promptCapabilities") : nullptr;
+  out.version = *version;
+  const bool draft = *version == draft_version;
+  const auto* can = json::member(result, draft ? "capabilities" : "agentCapabilities");
+  const auto* session =
+    can ? json::member(*can, draft ? "session" : "sessionCapabilities") : nullptr;
+  out.load_session = draft ? session != nullptr : has(can, "loadSession");
+  out.close_session = draft || has(session, "close");
+  const auto* holder = draft ? session : can;
+  const auto* prompt =
+    holder ? json::member(*holder, draft ? "prompt" : "promptCapabilities") : nullptr;
   out.image = has(prompt, "image");
   out.audio = has(prompt, "audio");
   out.embedded = has(prompt, "embeddedContext");
-  out.close_session = has(can ? json::member(*can, "sessionCapabilities") : nullptr, "close");
   const auto* methods = json::member(result, "authMethods");
   if (methods && methods->is_array())
     for (const auto& method : methods->get_array())
-      if (const auto id = json::string_member(method, "id"))
+      if (const auto id = json::string_member(method, draft ? "methodId" : "id"))
         out.auth_methods.emplace_back(*id);
   return out;
 }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "protocol/json.hpp"
+#include "protocol/jsonrpc/message.hpp"
 
 #include <cstdint>
 #include <string>
@@ -10,8 +11,10 @@
 /// How a connection to an agent opens: `initialize`, `authenticate`, `session/new`, `session/load`.
 namespace ahpd::acp {
 
-/// The protocol version that this host speaks.
-inline constexpr std::int64_t protocol_version = 1;
+/// The protocol versions that this host speaks: 1, which it offers first, and the draft of 2, for
+/// agents that speak nothing else.
+inline constexpr std::int64_t stable_version = 1;
+inline constexpr std::int64_t draft_version = 2;
 
 /// JSON-RPC error code of an agent that wants to be signed in (ACP "Error").
 inline constexpr int auth_required = -32000;
@@ -22,10 +25,16 @@ struct client_facts {
   bool terminals = false;
 };
 
+/// Params of `initialize`; `version` is this program's own.
 json::object initialize_params(std::string_view version, const client_facts& can);
+json::object initialize_draft_params(std::string_view version);
+
+/// Whether an agent refused version 1 because it speaks only the draft.
+bool wants_draft(const jsonrpc::error& why);
 
 /// What an agent said of itself.
 struct agent_facts {
+  std::int64_t version = stable_version;
   bool load_session = false;
   bool image = false;
   bool audio = false;
@@ -38,7 +47,8 @@ struct agent_facts {
 /// spoken to.
 agent_facts read_initialize(const json::value& result, std::string& problem);
 
-/// Params of `session/new`, and of `session/load` when `session` is not empty.
+/// Params of `session/new`, and of `session/load` (in the draft `session/resume`) when `session` is
+/// not empty.
 json::object session_params(std::string_view directory, std::string_view session = {});
 
 } // namespace ahpd::acp

@@ -18,6 +18,26 @@ std::string_view text(const json::value& option, std::string_view key) {
 
 } // namespace
 
+json::value questioned_call(const json::object& params, std::string_view otherwise) {
+  const json::value whole(params);
+  if (const auto* call = json::member(whole, "toolCall"))
+    return *call;
+  const auto* subject = json::member(whole, "subject");
+  const auto* named = subject ? json::member(*subject, "toolCall") : nullptr;
+  json::object call = named && named->is_object() ? named->get_object() : json::object{};
+  if (subject && text(*subject, "type") == "command") {
+    call["kind"] = "execute";
+    call["rawInput"] = text(*subject, "command");
+    if (const auto id = text(*subject, "toolCallId"); !id.empty())
+      call["toolCallId"] = id;
+  }
+  if (!call.contains("toolCallId"))
+    call["toolCallId"] = otherwise;
+  if (!call.contains("title"))
+    call["title"] = text(whole, "title");
+  return call;
+}
+
 json::array confirmation_options(const json::value* options) {
   json::array out;
   if (!options || !options->is_array())

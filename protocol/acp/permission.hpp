@@ -9,6 +9,10 @@
 /// `session/request_permission`: an agent asks whether it may do something.
 namespace ahpd::acp {
 
+/// The call that a question is about, as a tool call update: the request's `toolCall`, or in the
+/// draft what its `subject` says. A question about no call is one of its own, called `otherwise`.
+json::value questioned_call(const json::object& params, std::string_view otherwise);
+
 /// The agent's options as ConfirmationOptions (AHP "Tool calls"): approvals first, group 1, then
 /// denials, group 2. What is no option is left out.
 json::array confirmation_options(const json::value* options);

@@ -16,11 +16,17 @@ std::string text(const json::value& v, std::string_view key) {
   return std::string(json::string_member(v, key).value_or(std::string_view()));
 }
 
+/// Of an option; the draft calls it otherwise.
+std::string id_of(const json::value& option) {
+  const auto id = text(option, "id");
+  return id.empty() ? text(option, "configId") : id;
+}
+
 std::string setting_of(const json::value& option) {
   const auto category = text(option, "category");
   if (category == "mode")
     return "permissionMode";
-  return category == "model" ? "model" : "acp." + text(option, "id");
+  return category == "model" ? "model" : "acp." + id_of(option);
 }
 
 /// Values of a select, which may come in groups.
@@ -62,7 +68,7 @@ void settings::take_options(const json::value* options) {
   std::size_t taken = 0;
   for (const auto& one : options->get_array()) {
     const auto* now = json::member(one, "currentValue");
-    const auto id = text(one, "id");
+    const auto id = id_of(one);
     if (!now || id.empty() || !(now->is_string() || now->is_bool()) || ++taken > most_options)
       continue;
     option made{id, *now, {}, now->is_bool()};
@@ -76,6 +82,8 @@ void settings::take_options(const json::value* options) {
 void settings::take_opened(const json::value& result) {
   take_options(json::member(result, "configOptions"));
   take_modes(json::member(result, "modes"));
+  if (const auto* all = json::member(result, "availableCommands"))
+    customizations_ = commands(all);
 }
 
 bool settings::take(const json::value& update) {

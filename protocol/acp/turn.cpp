@@ -60,6 +60,14 @@ void turn::take(const json::value& update) {
     take_call(update);
   else if (what == "plan")
     take_plan(update);
+  else if (what == "agent_message")
+    take_message("markdown", update);
+  else if (what == "agent_thought")
+    take_message("reasoning", update);
+  else if (what == "tool_call_content_chunk")
+    take_call_chunk(update);
+  else if (const auto* plan = what == "plan_update" ? json::member(update, "plan") : nullptr)
+    take_plan(*plan);
   else if (what == "usage_update")
     take_usage(update);
 }
@@ -74,9 +82,20 @@ void turn::take_text(std::string_view kind, const json::value& update) {
     end_text();
     kind_ = kind;
     message_ = message;
+    if (!message.empty())
+      messages_.insert(message);
   }
   text_ += words;
   text_bytes_ += words.size();
+}
+
+/// A whole message. Text that was shown cannot be taken back, so one that came in pieces stays.
+void turn::take_message(std::string_view kind, const json::value& update) {
+  const auto* blocks = json::member(update, "content");
+  if (!blocks || !blocks->is_array() || messages_.count(text(update, "messageId")))
+    return;
+  for (const auto& block : blocks->get_array())
+    take_text(kind, {{"content", block}, {"messageId", text(update, "messageId")}});
 }
 
 void turn::show_text() {
@@ -144,8 +163,23 @@ void turn::take_call(const json::value& update) {
     put(build::tool_call_ready(id_, id, call.title, call.input));
     call.ready = true;
   }
-  if (status == "completed" || status == "failed")
+  if (status == "completed" || status == "failed" || status == "cancelled")
     complete(id, call, status == "completed");
+}
+
+void turn::take_call_chunk(const json::value& update) {
+  const auto id = text(update, "toolCallId");
+  const auto* item = json::member(update, "content");
+  if (id.empty() || !item)
+    return;
+  auto& call = known(id, update);
+  if (call.over)
+    return;
+  auto more = tool_content(json::array{*item});
+  weigh(call, call.bytes + json::serialize(more).size());
+  for (auto& one : more)
+    call.content.push_back(std::move(one));
+  changed_.insert(id);
 }
 
 void turn::weigh(shown_call& of, std::size_t bytes) {
@@ -275,11 +309,11 @@ void turn::finish() {
     complete(id_ + ":plan", calls_[id_ + ":plan"], true);
 }
 
-ending ending_of(const json::value& prompt_result) {
-  const auto why = text(prompt_result, "stopReason");
+ending ending_of(const json::value& what) {
+  const auto why = text(what, "stopReason");
   if (why == "cancelled")
     return {true, {}};
-  if (why == "max_tokens" || why == "max_turn_requests" || why == "refusal")
+  if (why == "max_tokens" || why == "max_turn_requests" || why == "refusal" || why == "error")
     return {false, why};
   return {};
 }

@@ -20,6 +20,9 @@ struct cost {
 /// One turn as chat actions: takes the agent's `session/update`s and gives what they stand for (AHP
 /// "Chat channel"), in order.
 ///
+/// It takes the updates of version 1 and those of the draft of version 2, whose names differ where
+/// they mean something else.
+///
 /// Text and the content of running tool calls are gathered until `flush`, so that a client gets a
 /// few large actions and not many small ones. Any other action takes the gathered text with it.
 class turn {
@@ -67,10 +70,12 @@ private:
   };
 
   void take_text(std::string_view kind, const json::value& update);
+  void take_message(std::string_view kind, const json::value& update);
   void show_text();
   void end_text(); ///< what comes next is another part
   shown_call& known(const std::string& id, const json::value& update);
   void take_call(const json::value& update);
+  void take_call_chunk(const json::value& update);
   void weigh(shown_call& of, std::size_t bytes);
   void show_content();
   void complete(const std::string& id, shown_call& of, bool success);
@@ -85,8 +90,9 @@ private:
   std::vector<json::value> out_;
   std::string kind_;    ///< of the open part: "markdown" or "reasoning"; empty: none is open
   std::string message_; ///< id of the message that the open part belongs to
-  std::string part_;    ///< id of the open part; empty: not shown yet
-  std::string text_;    ///< gathered
+  std::set<std::string> messages_; ///< that came, whole or in pieces
+  std::string part_;               ///< id of the open part; empty: not shown yet
+  std::string text_;               ///< gathered
   std::size_t parts_ = 0;
   std::map<std::string, shown_call> calls_;
   std::set<std::string> changed_; ///< calls whose content was gathered
@@ -102,6 +108,8 @@ struct ending {
   bool cancelled = false;
   std::string error_type; ///< empty: it is complete
 };
-ending ending_of(const json::value& prompt_result);
+
+/// `what` is the answer to `session/prompt`, or in the draft the update that says `idle`.
+ending ending_of(const json::value& what);
 
 } // namespace ahpd::acp

@@ -105,6 +105,12 @@ refusal sender(const json::value& state, const json::value& action, std::string_
     if (claim && json::string_member(*claim, "clientId") != client_id)
       return "the terminal is claimed by another";
   }
+  if (type == "terminal/input" || type == "terminal/resized" || type == "terminal/cleared") {
+    // What a session claims, everybody who works in that session may use.
+    const auto* claim = json::member(state, "claim");
+    if (claim && json::string_member(*claim, "clientId").value_or(client_id) != client_id)
+      return "the terminal is claimed by another";
+  }
   if (type == "chat/toolCallComplete" || type == "chat/toolCallContentChanged")
     return tool_sender(state, action, type, client_id);
   return std::nullopt;

@@ -214,6 +214,10 @@ value active_sessions_changed(std::int64_t count) {
   return object{{"type", "root/activeSessionsChanged"}, {"activeSessions", count}};
 }
 
+value terminals_changed(value infos) {
+  return object{{"type", "root/terminalsChanged"}, {"terminals", std::move(infos)}};
+}
+
 value computer_added(std::string_view id, value record) {
   return object{{"type", "x-ahpd-computers/added"}, {"id", id}, {"record", std::move(record)}};
 }

@@ -71,6 +71,7 @@ json::value tool_call_complete(std::string_view turn, std::string_view call, boo
 
 json::value agents_changed(json::array agents);
 json::value active_sessions_changed(std::int64_t count);
+json::value terminals_changed(json::value infos);
 json::value computer_added(std::string_view id, json::value record);
 json::value computer_changed(std::string_view id, json::value record);
 json::value computer_removed(std::string_view id);

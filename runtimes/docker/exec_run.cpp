@@ -11,10 +11,15 @@ namespace ahpd::runtimes {
 exec_run::exec_run(docker_strand on, const exec_request& what, std::string mark,
                    std::shared_ptr<run_controls> controls)
     : changed(on), user(what.user), marker(std::move(mark)), terminal(what.terminal.has_value()),
-      strand_(on), controls_(std::move(controls)), outputs_(what.keep_bytes) {}
+      strand_(on), controls_(std::move(controls)), outputs_(what.keep_bytes, what.wait_for_reader) {
+}
 
 chunk exec_run::read(output which, std::uint64_t offset, std::size_t most) const {
-  return outputs_.read(which, offset, most);
+  auto out = outputs_.read(which, offset, most);
+  if (outputs_.room(which))
+    if (const auto from = stream())
+      from->resume();
+  return out;
 }
 
 void exec_run::write(std::string bytes) {
@@ -23,7 +28,10 @@ void exec_run::write(std::string bytes) {
 }
 
 void exec_run::close_input() {
-  if (const auto to = stream())
+  const auto to = stream();
+  if (to && terminal)
+    to->write("\x04"); // as on this host: it types end-of-file
+  else if (to)
     to->close_write();
 }
 
@@ -77,7 +85,14 @@ void exec_run::take(std::string_view bytes) {
 }
 
 void exec_run::append(output which, std::string_view bytes) {
-  if (outputs_.append(which, bytes))
+  const bool tell_owner = outputs_.append(which, bytes);
+  if (outputs_.full(which))
+    if (const auto from = stream()) {
+      from->pause();
+      if (!outputs_.full(which)) // read meanwhile, on another thread
+        from->resume();
+    }
+  if (tell_owner)
     asio::post(strand_, [self = shared_from_this()] { self->tell(); });
 }
 

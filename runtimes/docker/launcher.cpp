@@ -106,7 +106,7 @@ asio::awaitable<launched> launcher::launch(found_machine in, exec_request what, 
     shape.env[process::marker_variable] = run->marker;
   shape.workdir = what.directory;
   shape.user = what.user;
-  shape.input = what.input;
+  shape.input = what.input || run->terminal; // a terminal always takes input
   shape.terminal = run->terminal;
   engine_request make;
   make.method = "POST";

@@ -50,7 +50,7 @@ public:
     child.directory = std::move(what.directory);
     child.terminal = what.terminal;
     child.input = what.input;
-    process::run_options options{std::move(what.marker), what.keep_bytes};
+    process::run_options options{std::move(what.marker), what.keep_bytes, what.wait_for_reader};
     if (what.user.empty())
       return process::start_program(io_, blocking_, std::move(child), std::move(options),
                                     std::move(events), std::move(done));

@@ -1,5 +1,6 @@
 #include "runtimes/process/outputs.hpp"
 
+#include <algorithm>
 #include <utility>
 
 namespace ahpd::process {
@@ -12,8 +13,24 @@ bool outputs::append(runtimes::output which, std::string_view bytes) {
 
 runtimes::chunk outputs::read(runtimes::output which, std::uint64_t offset, std::size_t most) {
   const std::lock_guard held(mutex_);
+  const auto i = static_cast<std::size_t>(which);
   told_ = false;
-  return rings_[static_cast<std::size_t>(which)].read(offset, most);
+  auto out = rings_[i].read(offset, most);
+  read_to_[i] = std::max(read_to_[i], out.offset + out.bytes.size());
+  return out;
+}
+
+bool outputs::full(runtimes::output which) {
+  const std::lock_guard held(mutex_);
+  const auto i = static_cast<std::size_t>(which);
+  waiting_[i] = unread(i) >= most_unread_;
+  return waiting_[i];
+}
+
+bool outputs::room(runtimes::output which) {
+  const std::lock_guard held(mutex_);
+  const auto i = static_cast<std::size_t>(which);
+  return unread(i) < most_unread_ && std::exchange(waiting_[i], false);
 }
 
 } // namespace ahpd::process

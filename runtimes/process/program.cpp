@@ -66,7 +66,8 @@ public:
       : strand_(on), blocking_(blocking), pid_(child.pid), terminal_(terminal), exit_(on),
         input_(on), out_{asio::posix::stream_descriptor(on), output::out},
         err_{asio::posix::stream_descriptor(on), output::err}, grace_(on),
-        kept_(std::make_shared<outputs>(options.keep_bytes)), events_(std::move(events)) {
+        kept_(std::make_shared<outputs>(options.keep_bytes, options.wait_for_reader)),
+        events_(std::move(events)) {
     tree_.session = pid_;
     if (!options.marker.empty())
       tree_.markers.insert(options.marker);
@@ -100,6 +101,12 @@ public:
       queue_.push("\x04");
     input_open_ = false;
     flush();
+  }
+
+  /// Its reader has made room.
+  void go_on(output which) {
+    if (!ended_)
+      watch(which == output::out ? out_ : err_);
   }
 
   void resize(runtimes::window_size size) {
@@ -168,7 +175,8 @@ private:
                          auto left = state::more;
                          for (int turn = 0; turn < reads_a_turn && left == state::more; ++turn)
                            left = me->pull(from).first;
-                         if (left != state::closed)
+                         // `go_on` watches again what waits for its reader.
+                         if (left != state::closed && !me->kept_->full(from.which))
                            me->watch(from);
                        });
   }
@@ -323,7 +331,10 @@ public:
   explicit handle(const std::shared_ptr<program>& to) : kept_(to->kept()), program_(to) {}
 
   runtimes::chunk read(output which, std::uint64_t offset, std::size_t most) const override {
-    return kept_->read(which, offset, most);
+    auto out = kept_->read(which, offset, most);
+    if (kept_->room(which))
+      tell([which](program& to) { to.go_on(which); });
+    return out;
   }
 
   void write(std::string bytes) override {
@@ -347,7 +358,7 @@ public:
   }
 
 private:
-  template <class Call> void tell(Call call) {
+  template <class Call> void tell(Call call) const {
     if (auto to = program_.lock())
       asio::post(to->on(), [to, call = std::move(call)]() mutable { call(*to); });
   }

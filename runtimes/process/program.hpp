@@ -17,6 +17,7 @@ namespace ahpd::process {
 struct run_options {
   std::string marker; ///< as in the program's environment; empty: none
   std::size_t keep_bytes = 1u << 20;
+  bool wait_for_reader = false;
 };
 
 /// Starts a program on an io thread and calls `done` and the events there, as `place::exec` says.

@@ -58,7 +58,7 @@ TEST_CASE("an acp agent that misbehaves ends its turn in one sentence and leaves
     {"error", "agentError: error: Internal error: no model"},
     {"long", "agentError: long: its server sent a message of more than 16 MiB"},
     {"child", "agentEnded: node exited with code 4"},
-    {"version", "agentError: version: it speaks version 7 of ACP, and this host speaks 1"},
+    {"version", "agentError: version: it speaks version 7 of ACP, and this host speaks 1 and 2"},
     {"nameless", "agentError: nameless: its answer to session/new has no sessionId"},
   };
   std::vector<std::string> ways;

@@ -274,6 +274,38 @@ TEST_CASE("an acp agent that cannot load a session says so after a restart") {
           "\" cannot be resumed");
 }
 
+TEST_CASE("an agent that speaks only the draft of acp's version 2 answers too") {
+  const auto sdk = acp_sdk();
+  if (!sdk)
+    return skip("node and npm's @agentclientprotocol/sdk");
+  acp_hub it(*sdk, {}, {}, "acp-draft-agent.mjs");
+  shell_session in;
+  {
+    acp_peer peer(it.marked.hub);
+    in = acp_session(peer, {{"config", {{"permissionMode", "code"}}}});
+    CHECK(say(peer, in, "t1", "say hello") == "hello");
+    CHECK(say(peer, in, "t2", "mode") == "code");
+
+    peer.dispatch(in.chat, turn_started("t3", "ask"));
+    wait_question(peer, in);
+    peer.dispatch(in.chat, confirmed("t3", true));
+    wait_turn_end(peer, in.chat, "t3");
+    CHECK(answer_of(peer, in.chat, "t3") == "told selected yes");
+
+    peer.dispatch(in.chat, turn_started("t4", "wait"));
+    peer.wait_action("chat/delta", in.chat);
+    peer.dispatch(in.chat, {{"type", "chat/turnCancelled"}, {"turnId", "t4"}, {"duration", 1}});
+    wait_turn_end(peer, in.chat, "t4");
+    CHECK(failure(peer, in, "t5", "fail") == "error: acp: no more luck");
+    CHECK(failure(peer, in, "t6", "refuse") == "agentError: acp: Internal error: not that");
+  }
+  it.marked.hub.kill();
+  it.marked.hub.start();
+  acp_peer peer(it.marked.hub);
+  peer.subscribe(in.chat);
+  CHECK(say(peer, in, "t7", "count") == "count 7");
+}
+
 TEST_CASE("an acp agent that wants to be signed in says what it offers") {
   const auto sdk = acp_sdk();
   if (!sdk)

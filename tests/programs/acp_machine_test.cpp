@@ -155,3 +155,30 @@ TEST_CASE("an acp session is refused where it cannot run, and never falls back t
   CHECK(refusal("box") == "-32602 box is not a computer URI; a session runs in computer://<id>");
   CHECK(refusal("computer://no-such-box") == "-32602 There is no computer called no-such-box");
 }
+
+TEST_CASE("a machine is kept to the agents it was prepared for") {
+  if (!engine_answers())
+    return skip("a Docker Engine");
+  computer_hub it;
+  const auto name = unique_name("kept");
+  docker({"run", "-d", "--name", name, "--label", "ahpd.computer=1", "--label",
+          "ahpd.host=" + it.host_id(), "--label", "ahpd.agents=codex,claude",
+          "debian:bookworm-slim", "sleep", "600"});
+  auto peer = it.peer();
+  peer.initialize();
+  CHECK(
+    refused(peer, "createSession",
+            {{"channel", "ahp-session:/x"},
+             {"provider", "shell"},
+             {"config", {{"computer", "computer://" + name}}}}) ==
+    "-32009 computer://" + name +
+      " was prepared for codex,claude, and this session runs shell; make a machine prepared for "
+      "shell or run this session on the host");
+  const auto rows = [&](json::object params) {
+    params["property"] = "computer";
+    return json::serialize(peer.request("sessionConfigCompletions", std::move(params)));
+  };
+  CHECK(rows({}).find(name) != std::string::npos);
+  CHECK(rows({{"provider", "codex"}}).find(name) != std::string::npos);
+  CHECK(rows({{"provider", "shell"}}).find(name) == std::string::npos);
+}

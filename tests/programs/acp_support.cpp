@@ -2,6 +2,8 @@
 
 #include <doctest/doctest.h>
 
+#include <filesystem>
+
 namespace ahpd::tests {
 
 namespace {
@@ -9,14 +11,11 @@ namespace {
 constexpr std::chrono::seconds patience{60};
 
 /// The library is found from where the agent's file is, so it gets a file beside node_modules.
-std::string linked(const std::string& folder, const std::string& sdk) {
-  const auto run =
-    run_program({{"/bin/sh", "-c", "cp \"$0\" acp-agent.mjs && ln -s \"$1\"/node_modules .",
-                  fixture("acp-agent.mjs"), sdk},
-                 {},
-                 folder});
-  REQUIRE(run.exit_code == 0);
-  return folder + "/acp-agent.mjs";
+std::string linked(const std::string& folder, const std::string& sdk, const std::string& agent) {
+  namespace fs = std::filesystem;
+  fs::copy(fixture(agent), folder);
+  fs::create_symlink(sdk + "/node_modules", folder + "/node_modules");
+  return folder + "/" + agent;
 }
 
 std::map<std::string, std::string> with_state(std::map<std::string, std::string> env,
@@ -77,9 +76,10 @@ hub_options acp_options(const std::map<std::string, std::string>& records) {
   return how;
 }
 
-acp_hub::acp_hub(const std::string& sdk, std::map<std::string, std::string> env, json::object more)
+acp_hub::acp_hub(const std::string& sdk, std::map<std::string, std::string> env, json::object more,
+                 const std::string& agent)
     : marked(acp_options(
-        {{"acp", node_record("acp", {linked(state.path(), sdk)},
+        {{"acp", node_record("acp", {linked(state.path(), sdk, agent)},
                              with_state(std::move(env), state.path()), std::move(more))}})) {}
 
 acp_peer::acp_peer(const hub_process& hub, const std::string& client)

@@ -28,11 +28,11 @@ std::string node_record(const std::string& id, std::vector<std::string> args,
 /// A hub with the plugin and these records, by id.
 hub_options acp_options(const std::map<std::string, std::string>& records);
 
-/// A hub whose agent `acp` is tests/programs/fixtures/acp-agent.mjs on the library, and keeps its
-/// sessions in `state`.
+/// A hub whose agent `acp` is one of the fixtures on the library, and keeps its sessions in
+/// `state`.
 struct acp_hub {
   explicit acp_hub(const std::string& sdk, std::map<std::string, std::string> env = {},
-                   json::object more = {});
+                   json::object more = {}, const std::string& agent = "acp-agent.mjs");
 
   scratch state;
   marked_hub marked;

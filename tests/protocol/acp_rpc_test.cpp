@@ -129,9 +129,31 @@ TEST_CASE("initialize offers what this host can do and takes what the agent says
   CHECK(agent.close_session);
   CHECK(agent.auth_methods == strings{"a", "b"});
   acp::read_initialize(json::parse(R"({"protocolVersion":9})"), problem);
-  CHECK(problem == "it speaks version 9 of ACP, and this host speaks 1");
+  CHECK(problem == "it speaks version 9 of ACP, and this host speaks 1 and 2");
   acp::read_initialize(json::parse("{}"), problem);
   CHECK(problem == "its answer to initialize has no whole number protocolVersion");
+}
+
+TEST_CASE("an agent that speaks nothing but the draft is greeted in the draft") {
+  jsonrpc::error why{-32022, "Unsupported protocol version",
+                     json::parse(R"({"requested":1,"supported":[2]})")};
+  CHECK(acp::wants_draft(why));
+  why.data = json::parse(R"({"supported":[3]})");
+  CHECK_FALSE(acp::wants_draft(why));
+  CHECK_FALSE(acp::wants_draft({-32603, "no", json::parse(R"({"supported":[2]})")}));
+  CHECK(acp::initialize_draft_params("1").at("info").at("name") == json::value("ahpd"));
+  std::string problem;
+  const auto agent =
+    acp::read_initialize(json::parse(R"({"protocolVersion":2,"info":{"name":"x","version":"1"},
+      "capabilities":{"session":{"prompt":{"image":{}}}},"authMethods":[{"type":"agent","methodId":"k"}]})"),
+                         problem);
+  CHECK(problem.empty());
+  CHECK(agent.version == 2);
+  CHECK(agent.image);
+  CHECK_FALSE(agent.embedded);
+  CHECK(agent.load_session);
+  CHECK(agent.close_session);
+  CHECK(agent.auth_methods == strings{"k"});
 }
 
 TEST_CASE("a session is opened in its folder, with the id of an earlier one to load it") {

@@ -48,6 +48,20 @@ TEST_CASE("the picked option is answered when it fits, and nothing becomes an al
   CHECK_FALSE(acp::option_for(nullptr, true, ""));
 }
 
+TEST_CASE("a question is about the call it names, or is one of its own") {
+  const auto call = [](const char* params) {
+    return acp::questioned_call(json::parse(params).as_object(), "q1");
+  };
+  CHECK(call(R"({"toolCall":{"toolCallId":"c"},"title":"T"})") ==
+        json::parse(R"({"toolCallId":"c"})"));
+  CHECK(call(R"({"title":"T","subject":{"type":"tool_call","toolCall":{"toolCallId":"c"}}})") ==
+        json::parse(R"({"toolCallId":"c","title":"T"})"));
+  CHECK(json::equivalent(
+    call(R"({"title":"T","subject":{"type":"command","command":"rm x","cwd":"/"}})"),
+    json::parse(R"({"toolCallId":"q1","title":"T","kind":"execute","rawInput":"rm x"})")));
+  CHECK(call(R"({"title":"T"})") == json::parse(R"({"toolCallId":"q1","title":"T"})"));
+}
+
 TEST_CASE("attachments go to an agent as what it takes") {
   acp::agent_facts rich;
   rich.image = rich.embedded = true;
@@ -109,6 +123,18 @@ TEST_CASE("an agent's mode, model and options are settings") {
   CHECK(s.drain().at(0).at("config") == json::parse(R"({"permissionMode":"ask"})"));
   s.answered("permissionMode", "code", json::value(nullptr));
   CHECK(asks("permissionMode", "ask") == R"(session/set_mode {"modeId":"ask"})");
+}
+
+TEST_CASE("the draft names options otherwise and tells its commands when it opens") {
+  acp::settings s("p");
+  s.take_opened(json::parse(R"({"configOptions":[{"configId":"m","type":"select","category":"mode",
+    "currentValue":"a","options":[{"value":"a"},{"value":"b"}]}],
+    "availableCommands":[{"type":"command","name":"web","description":"Searches"}]})"));
+  const auto got = s.drain();
+  REQUIRE(got.size() == 2);
+  CHECK(got[0].at("config") == json::parse(R"({"permissionMode":"a"})"));
+  CHECK(got[1].at("type") == json::value("session/customizationsChanged"));
+  CHECK(s.change("permissionMode", "b")->params.at("configId") == json::value("m"));
 }
 
 TEST_CASE("updates about the session are session actions, and the last of each counts") {

@@ -203,6 +203,56 @@ TEST_CASE_FIXTURE(fixture, "a call that asks waits, and a denied one is over") {
   CHECK(turn.ask(json::parse("{}"), {}) == "");
 }
 
+TEST_CASE_FIXTURE(fixture, "the draft's messages come whole or in pieces, and not twice") {
+  take(
+    R"({"sessionUpdate":"agent_message_chunk","messageId":"a","content":{"type":"text","text":"pieces"}})");
+  take(
+    R"({"sessionUpdate":"agent_message","messageId":"a","content":[{"type":"text","text":"pieces"}]})");
+  take(
+    R"({"sessionUpdate":"agent_thought","messageId":"b","content":[{"type":"text","text":"who"},{"type":"text","text":"le"}]})");
+  turn.flush();
+  const auto got = drain();
+  REQUIRE(got.size() == 4);
+  CHECK(got[1].at("content") == json::value("pieces"));
+  CHECK(got[3].at("type") == json::value("chat/reasoning"));
+  CHECK(got[3].at("content") == json::value("whole"));
+}
+
+TEST_CASE_FIXTURE(fixture, "the draft's tool calls grow by pieces of content and name every file") {
+  take(
+    R"({"sessionUpdate":"tool_call_update","toolCallId":"c","title":"C","status":"in_progress"})");
+  take(
+    R"({"sessionUpdate":"tool_call_content_chunk","toolCallId":"c","content":{"type":"content","content":{"type":"text","text":"1"}}})");
+  take(
+    R"({"sessionUpdate":"tool_call_content_chunk","toolCallId":"c","content":{"type":"diff","changes":[
+    {"operation":"add","path":"/a"},{"operation":"delete","path":"/b"},{"operation":"move","oldPath":"/c","path":"/d"}]}})");
+  take(
+    R"({"sessionUpdate":"tool_call_content_chunk","toolCallId":"c","content":{"type":"terminal","terminalId":"own"}})");
+  turn.flush();
+  auto got = drain();
+  REQUIRE(got.size() == 3);
+  const auto& content = got[2].at("content").as_array();
+  REQUIRE(content.size() == 5);
+  CHECK(content[1].at("after").at("uri") == json::value("file:///a"));
+  CHECK_FALSE(content[1].as_object().contains("before"));
+  CHECK(content[2].at("before").at("uri") == json::value("file:///b"));
+  CHECK_FALSE(content[2].as_object().contains("after"));
+  CHECK(content[3].at("before").at("uri") == json::value("file:///c"));
+  CHECK(content[3].at("after").at("uri") == json::value("file:///d"));
+  CHECK(content[4].at("text") == json::value("(a terminal of the agent's own)"));
+  take(R"({"sessionUpdate":"tool_call_update","toolCallId":"c","status":"cancelled"})");
+  got = drain();
+  REQUIRE(got.size() == 1);
+  CHECK(got[0].at("result").at("success") == json::value(false));
+}
+
+TEST_CASE_FIXTURE(fixture, "the draft's plan is a plan") {
+  take(
+    R"({"sessionUpdate":"plan_update","plan":{"type":"items","planId":"p","entries":[{"content":"a","status":"completed"}]}})");
+  turn.finish();
+  CHECK(types() == "toolCallStart toolCallReady toolCallContentChanged toolCallComplete");
+}
+
 TEST_CASE_FIXTURE(fixture, "what is not of a turn, or of nobody, changes nothing") {
   for (const auto* update :
        {R"({"sessionUpdate":"user_message_chunk","content":{"type":"text","text":"me"}})",
@@ -236,7 +286,7 @@ TEST_CASE("stop reasons of acp end a turn as complete, cancelled or failed") {
   CHECK(ending("who_knows").error_type.empty());
   CHECK_FALSE(ending("end_turn").cancelled);
   CHECK(ending("cancelled").cancelled);
-  for (const auto* why : {"max_tokens", "max_turn_requests", "refusal"})
+  for (const auto* why : {"max_tokens", "max_turn_requests", "refusal", "error"})
     CHECK(ending(why).error_type == why);
   CHECK(acp::ending_of(nullptr).error_type.empty());
 }

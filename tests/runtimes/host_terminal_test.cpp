@@ -86,3 +86,25 @@ TEST_CASE_FIXTURE(host_fixture, "a kill ends the jobs of an interactive shell wi
   CHECK(run->wait_exit().signal == SIGKILL);
   CHECK(tests::gone(job));
 }
+
+TEST_CASE_FIXTURE(host_fixture, "a program that waits for its reader loses nothing to a slow one") {
+  auto what = in_terminal("stty -opost; seq 300000");
+  what.keep_bytes = 256 * 1024;
+  what.wait_for_reader = true;
+  const auto run = start(what);
+  run->wait_output("1\n2\n3\n");
+  std::string all;
+  for (bool ended = false, more = true; !ended || more;) {
+    ended = run->ended();
+    const auto got = run->program->read(runtimes::output::out, all.size(), 4000);
+    REQUIRE(got.offset == all.size());
+    all += got.bytes;
+    more = all.size() < got.end;
+    if (!more)
+      std::this_thread::yield();
+  }
+  std::string expected;
+  for (int i = 1; i <= 300000; ++i)
+    expected += std::to_string(i) + "\n";
+  CHECK(all == expected);
+}

@@ -195,10 +195,12 @@ int run_hub(config::run_options options,
   host->host_id = config::host_id(options.directory);
   host->host_name = machine_name();
   host->default_directory = options.paths.front();
+  const auto environment = config::real_surroundings().environment;
+  if (const auto shell = environment.find("SHELL"); shell != environment.end())
+    host->shell = shell->second;
   host->delta_window = std::chrono::milliseconds(options.delta_window_ms);
   host->engines = hub::built_in_engines();
-  host->this_host = runtimes::make_host_place(io, core::blocking_pool_of(system),
-                                              config::real_surroundings().environment);
+  host->this_host = runtimes::make_host_place(io, core::blocking_pool_of(system), environment);
   host->order = hub::open_sequence(*database, host);
   facts.skipped = options.skipped;
   if (!options.wire.empty())

@@ -22,10 +22,18 @@ void tell_chat(self_ptr self, std::vector<json::value> actions) {
                                           std::make_shared<const json::value>(std::move(action))});
 }
 
-void tell_session(self_ptr self, std::vector<json::value> actions) {
-  for (auto& action : actions)
-    self->send(self->state.context.chat,
+/// Shows what the agent says of the session. It is what the session wants from now on too.
+void show_settings(self_ptr self) {
+  auto& st = self->state;
+  if (!st.server || !st.server->open || st.server->applying > 0)
+    return;
+  for (auto& action : st.server->settings.drain()) {
+    if (const auto* config = json::member(action, "config"))
+      for (const auto& item : config->get_object())
+        st.wanted[item.key()] = item.value();
+    self->send(st.context.chat,
                session_step{std::make_shared<const json::value>(std::move(action))});
+  }
 }
 
 void flush(self_ptr self) {
@@ -35,8 +43,7 @@ void flush(self_ptr self) {
     st.now->shown.flush();
     tell_chat(self, st.now->shown.drain());
   }
-  if (st.server && st.server->open)
-    tell_session(self, st.server->settings.drain());
+  show_settings(self);
 }
 
 /// Shows what was gathered, at most once a window; without a window each update by itself.
@@ -54,36 +61,66 @@ void cancel_questions(const server_ptr& of) {
     send(of, of->peer.answer(question.id, acp::cancelled_outcome()));
 }
 
+/// The agent is done with the prompt.
+void on_done(self_ptr self, const json::value& how) {
+  auto& st = self->state;
+  auto& turn = *st.now;
+  turn.shown.take_answer(how);
+  const auto ending = acp::ending_of(how);
+  turn.error_type = ending.error_type;
+  if (const auto* error = json::member(how, "error"))
+    turn.error_message = st.agent->id + ": " +
+                         std::string(json::string_member(*error, "message").value_or("it failed"));
+  else if (!ending.error_type.empty())
+    turn.error_message = st.agent->id + " stopped: " + ending.error_type;
+  if (ending.cancelled && !turn.cancelled) {
+    turn.error_type = "cancelled";
+    turn.error_message = st.agent->id + " cancelled the turn itself";
+  }
+  end(self);
+}
+
 void on_prompted(self_ptr self, const server_ptr& of, const acp::outcome& what) {
   auto& st = self->state;
   auto& turn = *st.now;
   if (const auto* error = std::get_if<jsonrpc::error>(&what)) {
     std::tie(turn.error_type, turn.error_message) = explain(st, *of, *error);
-  } else {
-    const auto& result = std::get<json::value>(what);
-    turn.shown.take_answer(result);
-    const auto ending = acp::ending_of(result);
-    turn.error_type = ending.error_type;
-    if (!ending.error_type.empty())
-      turn.error_message = st.agent->id + " stopped: " + ending.error_type;
-    else if (ending.cancelled && !turn.cancelled)
-      turn.error_type = "cancelled",
-      turn.error_message = st.agent->id + " cancelled the turn itself";
+    return end(self);
   }
-  end(self);
+  if (!of->draft())
+    return on_done(self, std::get<json::value>(what));
+  turn.accepted = true;
+  if (turn.idle)
+    on_done(self, json::value(*turn.idle));
+}
+
+/// In the draft the answer to a prompt says that it was taken, and this what becomes of it.
+void on_agent_state(self_ptr self, const json::value& update) {
+  auto& now = self->state.now;
+  const auto what = json::string_member(update, "state").value_or("");
+  if (!now || !now->prompted)
+    return;
+  if (what == "running" || what == "requires_action") {
+    now->ran = true;
+  } else if (what == "idle" && now->ran && !now->idle) {
+    now->idle = update;
+    if (now->accepted)
+      on_done(self, update);
+  }
 }
 
 /// `session/request_permission`: shown as a call that waits.
 void on_permission(self_ptr self, const server_ptr& of, acp::peer::call& call) {
   auto& st = self->state;
-  const auto* what = call.params.if_contains("toolCall");
   const auto* options = call.params.if_contains("options");
   auto shown = acp::confirmation_options(options);
-  if (!what || shown.empty())
+  if (shown.empty())
     return send(of, of->peer.refuse(call.id, {jsonrpc::invalid_params,
-                                              "toolCall and options must be there", nullptr}));
+                                              "options must hold one to pick", nullptr}));
+  const auto what =
+    acp::questioned_call(call.params, "permission:" + std::to_string(++of->last_question));
   const bool takes = st.now && st.now->prompted && !st.now->cancelled;
-  const auto id = takes ? st.now->shown.ask(*what, std::move(shown)) : std::string();
+  const auto id = takes ? st.now->shown.ask(what, std::move(shown)) : std::string();
   if (id.empty())
     return send(of, of->peer.answer(call.id, acp::cancelled_outcome()));
   if (const auto earlier = of->questions.find(id); earlier != of->questions.end())
@@ -111,7 +148,7 @@ void on_confirmed(self_ptr self, const tool_confirmed& what) {
 
 void begin(self_ptr self, const begin_turn& what) {
   auto& st = self->state;
-  st.now.emplace(state::turn{what, acp::turn(what.turn_id, st.cost), false, false, {}, {}});
+  st.now.emplace(what, st.cost);
   if (st.server)
     prompt(self);
   else
@@ -156,23 +193,25 @@ void on_settings(self_ptr self, const session_settings& what) {
 } // namespace
 
 void prompt(self_ptr self) {
-  auto& st = self->state;
-  if (!st.now || !st.server->open)
-    return;
-  st.now->prompted = true;
-  tell_session(self, st.server->settings.drain());
-  ask(self, st.server, "session/prompt",
-      json::object{{"sessionId", *st.session},
-                   {"prompt", acp::prompt_of(*st.now->what.message, st.server->facts)}},
-      [self, of = st.server](const acp::outcome& what) { on_prompted(self, of, what); });
+  // A setting that changed just now holds for this prompt already.
+  apply_settings(self, self->state.server, [self, turn = self->state.now->what.turn_id] {
+    auto& st = self->state;
+    if (!st.now || st.now->what.turn_id != turn || st.now->prompted)
+      return;
+    st.now->prompted = true;
+    show_settings(self);
+    ask(self, st.server, "session/prompt",
+        json::object{{"sessionId", *st.session},
+                     {"prompt", acp::prompt_of(*st.now->what.message, st.server->facts)}},
+        [self, of = st.server](const acp::outcome& what) { on_prompted(self, of, what); });
+  });
 }
 
 void end(self_ptr self) {
   auto& st = self->state;
-  if (st.server) {
+  if (st.server)
     cancel_questions(st.server);
-    tell_session(self, st.server->settings.drain());
-  }
+  show_settings(self);
   st.now->shown.finish();
   tell_chat(self, st.now->shown.drain());
   st.cost = st.now->shown.total_cost();
@@ -201,6 +240,8 @@ void on_word(self_ptr self, const server_ptr& of, const acp::peer::word& word) {
   if (word.method != "session/update" || !update || !session || !st.session ||
       *session != json::value(*st.session))
     return;
+  if (json::string_member(*update, "sessionUpdate") == "state_update")
+    return on_agent_state(self, *update);
   if (!of->settings.take(*update)) {
     // What is replayed while a session opens is in the chat already.
     if (!st.now || !st.now->prompted)

@@ -40,8 +40,10 @@ struct server {
 
   acp::agent_facts facts;
   acp::settings settings;
+  bool draft() const { return facts.version == acp::draft_version; }
   std::string asked; ///< the method that is to open the session; for a sentence when it takes long
-  bool open = false; ///< its session is there and takes prompts
+  unsigned applying = 0; ///< rounds of settings that it was not asked all of yet
+  bool open = false;     ///< its session is there and takes prompts
 
   /// Requests for a person's yes or no that were not answered yet, by the call they are about.
   struct question {
@@ -51,6 +53,7 @@ struct server {
   std::map<std::string, question> questions;
   std::map<std::uint64_t, std::shared_ptr<runtimes::running>> files; ///< being read or written
   std::uint64_t last_file = 0;
+  std::uint64_t last_question = 0;
 };
 using server_ptr = std::shared_ptr<server>;
 
@@ -58,11 +61,17 @@ struct state {
   static inline const char* name = "acp";
 
   struct turn {
+    turn(const begin_turn& begun, const acp::cost& before)
+        : what(begun), shown(begun.turn_id, before) {}
+
     begin_turn what;
     acp::turn shown;
     bool prompted = false;
     bool cancelled = false;
-    std::string error_type; ///< why it fails, once that is known
+    bool ran = false;                ///< in the draft: the agent said that it works on the prompt
+    bool accepted = false;           ///< in the draft: the prompt was answered
+    std::optional<json::value> idle; ///< in the draft: how it said that it was done
+    std::string error_type;          ///< why it fails, once that is known
     std::string error_message;
   };
 

@@ -39,10 +39,11 @@ void step(self_ptr self, const server_ptr& of, std::string method, const json::v
 /// The session is there: the settings it is to have, and then its prompts.
 void opened(self_ptr self, const server_ptr& of, const json::value& result) {
   of->settings.take_opened(result);
-  apply_settings(self, of, [self, of] {
-    of->open = true;
-    prompt(self);
-  });
+  const auto& model = self->state.agent->model;
+  if (!model.empty() && !self->state.wanted.contains("model"))
+    self->state.wanted["model"] = model;
+  of->open = true;
+  prompt(self);
 }
 
 void new_session(self_ptr self, const server_ptr& of) {
@@ -74,7 +75,8 @@ void load_session(self_ptr self, const server_ptr& of) {
     return fail(self, "agentError",
                 st.agent->id + ": this ACP server cannot load a session, so \"" + *st.session +
                   "\" cannot be resumed");
-  step(self, of, "session/load", acp::session_params(st.now->what.directory, *st.session),
+  step(self, of, of->draft() ? "session/resume" : "session/load",
+       acp::session_params(st.now->what.directory, *st.session),
        [self, of](const json::value& result) { opened(self, of, result); });
 }
 
@@ -96,6 +98,8 @@ void apply_next(self_ptr self, const server_ptr& of, const std::shared_ptr<json:
     if (!request)
       continue;
     request->params["sessionId"] = *self->state.session;
+    if (of->draft())
+      request->params.emplace("type", "id"); // unless it says boolean
     return ask(self, of, request->method, request->params,
                [self, of, wanted, key, value, done](const acp::outcome& what) {
                  of->settings.answered(key, value, what);
@@ -132,7 +136,7 @@ void sign_in(self_ptr self, const server_ptr& of) {
     method = agent.template_sign_in;
   if (method.empty())
     return begin_session(self, of);
-  step(self, of, "authenticate", json::object{{"methodId", method}},
+  step(self, of, of->draft() ? "auth/login" : "authenticate", json::object{{"methodId", method}},
        [self, of](const json::value&) { begin_session(self, of); });
 }
 
@@ -157,22 +161,32 @@ std::pair<std::string, std::string> explain(const state& st, const server& of,
 }
 
 void open_session(self_ptr self, const server_ptr& of) {
-  step(self, of, "initialize", acp::initialize_params(AHPD_VERSION, {true, false}),
-       [self, of](const json::value& result) {
-         std::string problem;
-         of->facts = acp::read_initialize(result, problem);
-         if (!problem.empty())
-           return fail(self, "agentError", self->state.agent->id + ": " + problem);
-         sign_in(self, of);
-       });
+  const auto greeted = [self, of](const json::value& result) {
+    std::string problem;
+    of->facts = acp::read_initialize(result, problem);
+    if (!problem.empty())
+      return fail(self, "agentError", self->state.agent->id + ": " + problem);
+    sign_in(self, of);
+  };
+  of->asked = "initialize";
+  ask(self, of, of->asked, acp::initialize_params(AHPD_VERSION, {true, false}),
+      [self, of, greeted](acp::outcome what) {
+        if (auto* result = std::get_if<json::value>(&what))
+          return greeted(*result);
+        const auto& error = std::get<jsonrpc::error>(what);
+        if (acp::wants_draft(error))
+          return step(self, of, "initialize", acp::initialize_draft_params(AHPD_VERSION), greeted);
+        auto [type, sentence] = explain(self->state, *of, error);
+        fail(self, std::move(type), std::move(sentence));
+      });
 }
 
 void apply_settings(self_ptr self, const server_ptr& of, std::function<void()> done) {
-  const auto& st = self->state;
-  auto wanted = std::make_shared<json::object>(st.wanted);
-  if (!st.agent->model.empty() && !of->open && !wanted->contains("model"))
-    (*wanted)["model"] = st.agent->model;
-  apply_next(self, of, wanted, done);
+  ++of->applying;
+  apply_next(self, of, std::make_shared<json::object>(self->state.wanted), [of, done] {
+    --of->applying;
+    done();
+  });
 }
 
 } // namespace ahpd::hub::acp_agent

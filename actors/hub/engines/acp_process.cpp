@@ -202,7 +202,7 @@ void start_server(self_ptr self) {
   auto session = std::make_shared<std::string>();
   auto job = [session, marker = st.server->marker, uri = st.context.chat_uri,
               machine = st.context.machine](config::store& db) {
-    db.put_run({marker, machine, {}});
+    db.put_run({marker, machine, "agent " + uri});
     *session = db.backend_of_chat(uri);
   };
   self->request(st.context.store->get(), caf::infinite, make_store_job(job))
