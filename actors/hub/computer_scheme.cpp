@@ -146,10 +146,12 @@ std::string own_directory(const json::value& status) {
 
 } // namespace
 
-std::string mapped_directory(const json::value& status, const std::string& directory) {
+std::string mapped_directory(const json::value& status, const std::string& directory,
+                             const std::string& otherwise) {
   const auto* mounts = json::member(status, "Mounts");
+  const auto uncovered = otherwise.empty() ? own_directory(status) : otherwise;
   if (directory.empty() || !mounts || !mounts->is_array())
-    return own_directory(status);
+    return uncovered;
   std::string_view best_source;
   std::string_view best_target;
   for (const auto& mount : mounts->get_array()) {
@@ -161,7 +163,7 @@ std::string mapped_directory(const json::value& status, const std::string& direc
     }
   }
   if (best_source.empty())
-    return own_directory(status);
+    return uncovered;
   return std::string(best_target) + directory.substr(best_source.size());
 }
 
@@ -173,7 +175,7 @@ std::string prepared_for(const json::value& status) {
 
 bool takes_agent(const json::value& status, std::string_view provider) {
   const auto all = prepared_for(status);
-  return all.empty() ||
+  return all.empty() || provider.empty() ||
          ("," + all + ",").find("," + std::string(provider) + ",") != std::string::npos;
 }
 

@@ -228,7 +228,7 @@ void enter(self_ptr self, const enter_machine& what, caf::response_promise promi
                                     what.provider + "; make a machine prepared for " +
                                     what.provider + " or run this session on the host"));
       promise.deliver(machine_place{docker_of(self).inside(what.id),
-                                    mapped_directory(*record.status, what.directory)});
+                                    mapped_directory(*record.status, what.directory, what.inside)});
     });
 }
 

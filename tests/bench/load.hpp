@@ -73,33 +73,20 @@ public:
 
   /// Opens `count` more connections to 127.0.0.1:`port`.
   void open(std::uint16_t port, std::size_t count) {
-    const auto goal = clients_.size() + count;
-    transport::websocket_limits bounds;
-    bounds.credits = 1'000'000'000; // it never stops reading
-    bounds.inbound_bytes = 64u << 20;
-    std::size_t open = clients_.size();
-    for (std::size_t i = open; i < goal; ++i)
+    port_ = port;
+    std::size_t open = 0;
+    for (std::size_t i = 1; i <= count; ++i) {
       clients_.push_back(std::make_unique<client>());
-    for (std::size_t i = open; i < goal; ++i) {
-      auto* c = clients_[i].get();
-      transport::http_request upgrade;
-      upgrade.target = "/";
-      transport::dial_websocket(
-        io_, {"127.0.0.1", port, false, {}, {}, {}, {}}, upgrade, bounds,
-        [c, &open](std::shared_ptr<transport::websocket> socket) {
-          c->socket = std::move(socket);
-          ++open;
-          return transport::websocket_events{[c](const std::string& text) {
-                                               ++c->frames;
-                                               if (c->on_text)
-                                                 c->on_text(text);
-                                             },
-                                             [](const transport::close_reason&) {}};
-        },
-        [](const transport::http_response& why) { give_up("no connection: " + why.body); });
-      if (i % 100 == 99 || i + 1 == goal)
-        run_until([&] { return open > i; });
+      dial(clients_.size() - 1, [&open] { ++open; });
+      if (i % 100 == 0 || i == count)
+        run_until([&] { return open == i; });
     }
+  }
+
+  /// Drops a connection and opens another in its place; `opened` is called then.
+  void redial(std::size_t i, std::function<void()> opened) {
+    clients_[i]->socket->close(1000, "");
+    dial(i, std::move(opened));
   }
 
   /// Sends a request from client `i` and gives the result's text.
@@ -147,6 +134,32 @@ public:
   }
 
 private:
+  void dial(std::size_t i, std::function<void()> opened) {
+    auto* c = clients_[i].get();
+    transport::websocket_limits bounds;
+    bounds.credits = 1'000'000'000; // it never stops reading
+    bounds.inbound_bytes = 64u << 20;
+    transport::http_request upgrade;
+    upgrade.target = "/";
+    transport::dial_websocket(
+      io_, {"127.0.0.1", port_, false, {}, {}, {}, {}}, upgrade, bounds,
+      [this, c, opened](std::shared_ptr<transport::websocket> socket) {
+        c->socket = socket;
+        boost::asio::post(io_, opened);
+        return transport::websocket_events{
+          [c, mine = std::weak_ptr(socket)](const std::string& text) {
+            if (c->socket != mine.lock())
+              return; // a connection that was dropped
+            ++c->frames;
+            if (c->on_text)
+              c->on_text(text);
+          },
+          [](const transport::close_reason&) {}};
+      },
+      [](const transport::http_response& why) { give_up("no connection: " + why.body); });
+  }
+
+  std::uint16_t port_ = 0;
   boost::asio::io_context io_{1};
   std::vector<std::unique_ptr<client>> clients_;
 };
