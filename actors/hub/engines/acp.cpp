@@ -2,6 +2,7 @@
 
 #include "actors/core/run_here.hpp"
 #include "actors/hub/engines/acp_agent.hpp"
+#include "actors/hub/services.hpp"
 #include "protocol/acp/permission.hpp"
 #include "protocol/acp/prompt.hpp"
 
@@ -41,10 +42,10 @@ void flush_later(self_ptr self) {
   auto& st = self->state;
   if (std::exchange(st.flush_due, true))
     return;
-  if (st.context.delta_window.count() == 0)
+  if (st.context.host->delta_window.count() == 0)
     self->send(self, flush_atom::value);
   else
-    self->delayed_send(self, st.context.delta_window, flush_atom::value);
+    self->delayed_send(self, st.context.host->delta_window, flush_atom::value);
 }
 
 void flush(self_ptr self) {
@@ -231,6 +232,8 @@ void on_call(self_ptr self, const server_ptr& of, acp::peer::call call) {
     return read_file(self, of, call);
   if (call.method == "fs/write_text_file")
     return write_file(self, of, call);
+  if (call.method.starts_with("terminal/"))
+    return on_terminal(self, of, call);
   send(of, of->peer.refuse(call.id, {jsonrpc::method_not_found,
                                      "this host does not serve " + call.method, nullptr}));
 }
