@@ -159,9 +159,8 @@ void ensure_agent(chat_ptr self) {
   if (st.agent)
     return;
   const auto* engine = st.host->find_engine(st.start.provider);
-  st.agent =
-    engine->spawn(self->system(), {caf::actor_cast<caf::actor>(self), st.host->delta_window,
-                                   st.start.uri, st.start.where.machine, st.host->store});
+  st.agent = engine->spawn(self->system(), {caf::actor_cast<caf::actor>(self), st.start.uri,
+                                            st.start.session_uri, st.start.where, st.host});
   self->monitor(st.agent);
   self->send(st.agent, session_settings{st.start.settings});
 }

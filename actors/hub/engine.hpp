@@ -1,6 +1,5 @@
 #pragma once
 
-#include "actors/core/directory.hpp"
 #include "protocol/json.hpp"
 #include "runtimes/exec.hpp"
 
@@ -8,7 +7,6 @@
 #include <caf/allowed_unsafe_message_type.hpp>
 #include <caf/fwd.hpp>
 
-#include <chrono>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -18,6 +16,8 @@
 /// one chat; the two speak in the messages below. To add one, write a file pair in
 /// actors/hub/engines/ and name it in `built_in_engines`.
 namespace ahpd::hub {
+
+struct services;
 
 /// Where a session's programs run.
 struct session_place {
@@ -73,10 +73,10 @@ struct turn_ended {
 /// What an agent is given when it is spawned for a chat.
 struct agent_context {
   caf::actor chat;
-  std::chrono::milliseconds delta_window{75};
   std::string chat_uri;
-  std::string machine;                  ///< id, where the session runs; empty: this host
-  std::shared_ptr<core::address> store; ///< for what must outlive the agent
+  std::string session_uri;
+  session_place where;
+  std::shared_ptr<services> host;
 };
 
 /// An engine as clients see it (AHP "AgentInfo") and how its agents are made.

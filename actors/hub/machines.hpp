@@ -21,10 +21,9 @@ namespace ahpd::hub {
 /// prepared for other agents.
 struct enter_machine {
   std::string id;
-  std::string directory; ///< on this host; mapped through the machine's mounts
-  std::string provider;  ///< the agent that is to run there; empty: none
-  std::string inside =
-    {}; ///< where it goes when no mount covers `directory`; empty: the machine's own
+  std::string directory;     ///< on this host; mapped through the machine's mounts
+  std::string provider = {}; ///< the agent that is to run there; empty: none
+  std::string inside = {};   ///< where no mount covers `directory`; empty: the machine's own folder
 };
 struct machine_place {
   std::shared_ptr<runtimes::place> place;

@@ -231,6 +231,29 @@ TEST_CASE("an acp agent reads and writes text files, by absolute paths alone") {
   CHECK(say(peer, in, "t9", "read /dev/zero").find("larger than 8 MiB") != std::string::npos);
 }
 
+TEST_CASE("an acp agent runs commands in terminals of the host's, which clients can follow") {
+  const auto sdk = acp_sdk();
+  if (!sdk)
+    return skip("node and npm's @agentclientprotocol/sdk");
+  acp_hub it(*sdk);
+  acp_peer peer(it.marked.hub);
+  const auto in = acp_session(peer);
+  CHECK(say(peer, in, "t1", "run echo out; echo err >&2; exit 7") == R"([7,7,"out\nerr\n",false])");
+  const auto done = peer.actions("chat/toolCallComplete", in.chat);
+  REQUIRE(done.size() == 1);
+  const auto& content = done[0].at("action").at("result").at("content").at(0);
+  CHECK(content.at("type") == json::value("terminal"));
+  CHECK(content.at("resource").as_string().starts_with("ahp-terminal:/"));
+  // the end of the output alone, as many bytes as were asked for
+  CHECK(say(peer, in, "t2", "args") == R"([3,3," b * v\n/usr\n",true])");
+  CHECK(say(peer, in, "t3", "kill").rfind("killed ", 0) == 0);
+  CHECK(peer.subscribe("ahp-root://").at("terminals").as_array().empty());
+  CHECK(say(peer, in, "t4", "keep") == "kept");
+  CHECK(peer.subscribe("ahp-root://").at("terminals").as_array().size() == 1);
+  peer.request("disposeSession", {{"channel", in.uri}});
+  it.marked.wait_no_programs();
+}
+
 TEST_CASE("after a hub was killed an acp agent goes on with its session") {
   const auto sdk = acp_sdk();
   if (!sdk)

@@ -75,6 +75,7 @@ TEST_CASE("an acp agent answers in a machine that a client made, and nothing of 
   CHECK(say(peer, in, "t5", "write /tmp/x/a.txt inside") == "written");
   CHECK(docker({"exec", it.left.containers().at(0), "cat", "/tmp/x/a.txt"}) == "inside");
   CHECK(say(peer, in, "t6", "read /tmp/x/a.txt") == R"(read "inside")");
+  CHECK(say(peer, in, "t6b", "run cat /tmp/x/a.txt; pwd") == R"([0,0,"inside/srv\n",false])");
 
   peer.dispatch(in.chat, turn_started("t7", "wait"));
   peer.wait_action("chat/delta", in.chat, [](const json::value& e) {
@@ -82,7 +83,7 @@ TEST_CASE("an acp agent answers in a machine that a client made, and nothing of 
   });
   peer.dispatch(in.chat, {{"type", "chat/turnCancelled"}, {"turnId", "t7"}, {"duration", 1}});
   wait_turn_end(peer, in.chat, "t7");
-  CHECK(say(peer, in, "t8", "count") == "count 8");
+  CHECK(say(peer, in, "t8", "count") == "count 9");
 
   peer.request("resourceDelete", {{"uri", "computer://" + machine}});
   CHECK(it.left.containers().empty());

@@ -2,6 +2,7 @@
 
 #include "actors/core/run_here.hpp"
 #include "actors/hub/engines/acp_agent.hpp"
+#include "actors/hub/services.hpp"
 #include "protocol/acp/permission.hpp"
 #include "protocol/acp/prompt.hpp"
 
@@ -49,10 +50,10 @@ void flush(self_ptr self) {
 /// Shows what was gathered, at most once a window; without a window each update by itself.
 void flush_later(self_ptr self) {
   auto& st = self->state;
-  if (st.context.delta_window.count() == 0)
+  if (st.context.host->delta_window.count() == 0)
     return flush(self);
   if (!std::exchange(st.flush_due, true))
-    self->delayed_send(self, st.context.delta_window, flush_atom::value);
+    self->delayed_send(self, st.context.host->delta_window, flush_atom::value);
 }
 
 /// Nobody will answer these any more.
@@ -229,6 +230,8 @@ void on_call(self_ptr self, const server_ptr& of, acp::peer::call call) {
     return read_file(self, of, call);
   if (call.method == "fs/write_text_file")
     return write_file(self, of, call);
+  if (call.method.starts_with("terminal/"))
+    return on_terminal(self, of, call);
   send(of, of->peer.refuse(call.id, {jsonrpc::method_not_found,
                                      "this host does not serve " + call.method, nullptr}));
 }

@@ -15,12 +15,13 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 
 /// The actor of one chat with an ACP server, in parts: turns (acp.cpp), the server's process
-/// (acp_process.cpp), how its session opens (acp_open.cpp) and the files it asks for
-/// (acp_files.cpp). Everything here is called inside the actor only.
+/// (acp_process.cpp), how its session opens (acp_open.cpp), the files (acp_files.cpp) and the
+/// terminals (acp_terminals.cpp) that it asks for. Everything here is called inside the actor only.
 namespace ahpd::hub::acp_agent {
 
 /// One server process, from the order to start it until nothing of it is left. Callbacks hold it,
@@ -34,9 +35,10 @@ struct server {
   std::shared_ptr<runtimes::running> program; ///< null: it is being started
   acp::line_reader lines;
   acp::peer peer;
-  std::uint64_t read_to = 0; ///< of its standard output
-  unsigned garbage = 0;      ///< lines that were no messages
-  bool ending = false;       ///< it was told to go; what it still says is ignored
+  std::uint64_t read_to = 0;   ///< of its standard output
+  std::uint64_t errors_to = 0; ///< of its standard error
+  unsigned garbage = 0;        ///< lines that were no messages
+  bool ending = false;         ///< it was told to go; what it still says is ignored
 
   acp::agent_facts facts;
   acp::settings settings;
@@ -54,6 +56,7 @@ struct server {
   std::map<std::uint64_t, std::shared_ptr<runtimes::running>> files; ///< being read or written
   std::uint64_t last_file = 0;
   std::uint64_t last_question = 0;
+  std::set<std::string> terminals; ///< that it asked for and did not release
 };
 using server_ptr = std::shared_ptr<server>;
 
@@ -144,5 +147,13 @@ void on_word(self_ptr self, const server_ptr& of, const acp::peer::word& word);
 
 void read_file(self_ptr self, const server_ptr& of, const acp::peer::call& call);
 void write_file(self_ptr self, const server_ptr& of, const acp::peer::call& call);
+
+// acp_terminals.cpp
+
+/// Serves `terminal/*`: each is a terminal of the host's, whose URI is the id that the server gets.
+void on_terminal(self_ptr self, const server_ptr& of, const acp::peer::call& call);
+
+/// Closes what the server did not release.
+void close_terminals(self_ptr self, const server_ptr& of);
 
 } // namespace ahpd::hub::acp_agent

@@ -1,4 +1,5 @@
 #include "actors/hub/engines/acp_agent.hpp"
+#include "actors/hub/services.hpp"
 #include "actors/hub/store_actor.hpp"
 #include "config/options.hpp"
 
@@ -59,7 +60,7 @@ void new_session(self_ptr self, const server_ptr& of) {
          auto job = [uri = st.context.chat_uri, id = *st.session](config::store& db) {
            db.set_backend_of_chat(uri, id);
          };
-         self->request(st.context.store->get(), caf::infinite, make_store_job(job))
+         self->request(st.context.host->store->get(), caf::infinite, make_store_job(job))
            .then(
              [self, of, result] {
                if (!of->ending)
@@ -113,7 +114,7 @@ void apply_next(self_ptr self, const server_ptr& of, const std::shared_ptr<json:
 bool has_variable(const state& st) {
   const auto& agent = *st.agent;
   auto all = agent.env;
-  if (st.context.machine.empty())
+  if (st.context.where.machine.empty())
     all.merge(config::real_surroundings().environment);
   else
     for (const auto& [key, value] : agent.machine_env)
@@ -169,7 +170,7 @@ void open_session(self_ptr self, const server_ptr& of) {
     sign_in(self, of);
   };
   of->asked = "initialize";
-  ask(self, of, of->asked, acp::initialize_params(AHPD_VERSION, {true, false}),
+  ask(self, of, of->asked, acp::initialize_params(AHPD_VERSION, {true, true}),
       [self, of, greeted](acp::outcome what) {
         if (auto* result = std::get_if<json::value>(&what))
           return greeted(*result);

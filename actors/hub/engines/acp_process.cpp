@@ -2,6 +2,7 @@
 #include "actors/core/log.hpp"
 #include "actors/core/run_here.hpp"
 #include "actors/hub/engines/acp_agent.hpp"
+#include "actors/hub/services.hpp"
 #include "actors/hub/store_actor.hpp"
 #include "protocol/utf8.hpp"
 
@@ -15,8 +16,7 @@ namespace ahpd::hub::acp_agent {
 
 namespace {
 
-/// Of each output stream. What is read is read at once, so this is what may come meanwhile.
-constexpr std::size_t keep_bytes = 4u << 20;
+constexpr std::size_t keep_bytes = 1u << 20;     ///< of each output stream
 constexpr std::size_t bytes_a_turn = 256u << 10; ///< so that a flood leaves the thread to others
 constexpr std::size_t last_words = 8u << 10;     ///< of standard error, for a sentence
 constexpr unsigned most_garbage = 20;            ///< lines that are no messages
@@ -59,7 +59,7 @@ std::string how_it_ended(const state& st, const server& of, const runtimes::exit
 /// Everything of the turn's end that waited for the server's.
 void gone(self_ptr self, const server_ptr& what) {
   auto& st = self->state;
-  write_later(self, st.context.store->get(),
+  write_later(self, st.context.host->store->get(),
               [marker = what->marker](config::store& db) { db.remove_run(marker); });
   --st.going;
   if (st.going > 0)
@@ -99,14 +99,15 @@ void on_line(self_ptr self, const server_ptr& of, const std::string& line) {
 
 /// Takes some of what the server has written; true when there may be more.
 bool read_some(self_ptr self, const server_ptr& of) {
+  // Of its standard error only the end is wanted, but it waits for who does not read.
+  const auto errors = of->program->read(runtimes::output::err, of->errors_to);
+  of->errors_to = errors.offset + errors.bytes.size();
   const auto got = of->program->read(runtimes::output::out, of->read_to, bytes_a_turn);
   if (of->ending)
     return false;
   const auto& id = self->state.agent->id;
-  if (got.offset > of->read_to)
-    fail(self, "agentError", id + ": its server writes faster than this host can read");
   of->read_to = got.offset + got.bytes.size();
-  for (const auto& line : of->ending ? std::vector<std::string>{} : of->lines.feed(got.bytes))
+  for (const auto& line : of->lines.feed(got.bytes))
     if (!of->ending)
       on_line(self, of, line);
   if (!of->ending && of->lines.too_long())
@@ -126,6 +127,7 @@ void on_exit(self_ptr self, const server_ptr& of, const runtimes::exit_status& s
   auto& st = self->state;
   while (read_some(self, of)) {
   }
+  close_terminals(self, of);
   if (st.server == of)
     st.server.reset();
   // Of a turn that it was running this is the failure, unless one is known already.
@@ -155,7 +157,7 @@ void on_started(self_ptr self, const server_ptr& of, const runtimes::exec_result
 
 runtimes::exec_request command_of(const state& st, const server& what) {
   const auto& agent = *st.agent;
-  const bool inside = !st.context.machine.empty();
+  const bool inside = !st.context.where.machine.empty();
   runtimes::exec_request run;
   run.argv = {agent.command};
   run.argv.insert(run.argv.end(), agent.args.begin(), agent.args.end());
@@ -173,6 +175,7 @@ runtimes::exec_request command_of(const state& st, const server& what) {
   run.input = true;
   run.marker = what.marker;
   run.keep_bytes = keep_bytes;
+  run.wait_for_reader = true;
   return run;
 }
 
@@ -201,11 +204,11 @@ void start_server(self_ptr self) {
   // What is started is known to the store first: a hub that is killed leaves nothing running.
   auto session = std::make_shared<std::string>();
   auto job = [session, marker = st.server->marker, uri = st.context.chat_uri,
-              machine = st.context.machine](config::store& db) {
+              machine = st.context.where.machine](config::store& db) {
     db.put_run({marker, machine, "agent " + uri});
     *session = db.backend_of_chat(uri);
   };
-  self->request(st.context.store->get(), caf::infinite, make_store_job(job))
+  self->request(st.context.host->store->get(), caf::infinite, make_store_job(job))
     .then(
       [self, session, what = st.server] {
         auto& now = self->state;
