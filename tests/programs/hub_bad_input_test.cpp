@@ -75,7 +75,7 @@ TEST_CASE_FIXTURE(bad_input_fixture, "unknown methods and channels are refused b
     CHECK(why.at("code") == jsonrpc::method_not_found);
     CHECK(std::string(why.at("message").as_string()).find(method) != std::string::npos);
   }
-  for (const char* method : {"createTerminal", "runAutomation", "moveChat"})
+  for (const char* method : {"runAutomation", "moveChat"})
     CHECK(peer.request_error(method, {{"channel", "x:/y"}}).at("code") ==
           jsonrpc::method_not_found);
   for (const char* method : {"dispatchAction", "unsubscribe"})
