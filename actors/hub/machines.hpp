@@ -21,8 +21,8 @@ namespace ahpd::hub {
 /// prepared for other agents.
 struct enter_machine {
   std::string id;
-  std::string directory; ///< on this host; mapped through the machine's mounts
-  std::string provider;  ///< the session's agent
+  std::string directory;     ///< on this host; mapped through the machine's mounts
+  std::string provider = {}; ///< the session's agent; empty: it is not asked for one
 };
 struct machine_place {
   std::shared_ptr<runtimes::place> place;
