@@ -173,7 +173,7 @@ std::string prepared_for(const json::value& status) {
 
 bool takes_agent(const json::value& status, std::string_view provider) {
   const auto all = prepared_for(status);
-  return all.empty() ||
+  return all.empty() || provider.empty() ||
          ("," + all + ",").find("," + std::string(provider) + ",") != std::string::npos;
 }
 
@@ -196,7 +196,7 @@ json::value picker_rows(const json::array& records, const std::string& query,
   for (const auto& record : records) {
     const auto& shown = record.at("record");
     if (json::string_member(shown, "state") != "running" ||
-        (!provider.empty() && !takes_agent(shown.at("status"), provider)))
+        !takes_agent(shown.at("status"), provider))
       continue;
     const std::string id(record.at("id").get_string());
     std::string image;

@@ -54,6 +54,7 @@ std::string mapped_directory(const json::value& status, const std::string& direc
 /// The agents that a machine was prepared for, as its label has them, with a comma between; empty:
 /// every agent may run in it.
 std::string prepared_for(const json::value& status);
+/// Whether the agent `provider` may run in it; empty: no agent is asked for.
 bool takes_agent(const json::value& status, std::string_view provider);
 
 /// Rows for a picker: This host, then each running machine (spec "Config and pickers"), without
