@@ -198,7 +198,7 @@ json::value picker_rows(const json::array& records, const std::string& query,
   for (const auto& record : records) {
     const auto& shown = record.at("record");
     if (json::string_member(shown, "state") != "running" ||
-        (!provider.empty() && !takes_agent(shown.at("status"), provider)))
+        !takes_agent(shown.at("status"), provider))
       continue;
     const std::string id(record.at("id").get_string());
     std::string image;

@@ -77,8 +77,6 @@ void sweep(self_ptr self, const server_ptr& what) {
   what->place->sweep({what->marker}, [swept](std::size_t, const std::string&) { swept(true); });
 }
 
-void on_exit(self_ptr self, const server_ptr& of, const runtimes::exit_status& status);
-
 void on_line(self_ptr self, const server_ptr& of, const std::string& line) {
   auto event = of->peer.take(line);
   if (auto* call = std::get_if<acp::peer::call>(&event))

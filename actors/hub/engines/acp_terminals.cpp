@@ -28,6 +28,16 @@ void pass_on(self_ptr self, const server_ptr& of, const json::value& id, Questio
           });
 }
 
+/// The same for what is answered with `unit`, which CAF hands on as no value at all.
+template <class Question>
+void pass_on(self_ptr self, const server_ptr& of, const json::value& id, Question what) {
+  self->request(self->state.context.host->terminals->get(), caf::infinite, std::move(what))
+    .then([of, id] { send(of, of->peer.answer(id, json::object{})); },
+          [of, id](const caf::error& why) {
+            refuse(of, id, jsonrpc::internal_error, core::to_wire(why).message);
+          });
+}
+
 json::object exit_of(const std::optional<runtimes::exit_status>& status) {
   json::object out{{"exitCode", nullptr}, {"signal", nullptr}};
   if (status && status->code)
@@ -106,14 +116,13 @@ void on_terminal(self_ptr self, const server_ptr& of, const acp::peer::call& cal
     return pass_on<terminal_output>(
       self, of, call.id, wait_terminal{uri},
       [](const terminal_output& now) -> json::value { return exit_of(now.ended); });
-  const auto nothing = [](caf::unit_t) -> json::value { return json::object{}; };
   if (call.method == "terminal/kill")
-    return pass_on<caf::unit_t>(self, of, call.id, kill_terminal{uri}, nothing);
+    return pass_on(self, of, call.id, kill_terminal{uri});
   if (call.method != "terminal/release")
     return refuse(of, call.id, jsonrpc::method_not_found,
                   "this host does not serve " + call.method);
   of->terminals.erase(uri);
-  pass_on<caf::unit_t>(self, of, call.id, close_terminal{uri}, nothing);
+  pass_on(self, of, call.id, close_terminal{uri});
 }
 
 void close_terminals(self_ptr self, const server_ptr& of) {
