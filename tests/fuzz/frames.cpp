@@ -77,6 +77,11 @@ void fold(const json::value& action, std::vector<document>& into) {
     const bool accepted = !ahp::refuse_action(kind, state, action, "me");
     const auto type = json::string_member(action, "type");
     must(!accepted || (type && ahp::find_action(*type)), "what nobody knows is refused");
+    const auto* rule = type ? ahp::find_action(*type) : nullptr;
+    if (rule && rule->kind != kind) {
+      must(!accepted, "an action is refused on another kind of channel");
+      continue;
+    }
     const json::value before = state;
     if (!ahp::reduce(kind, state, action))
       must(json::equivalent(before, state), "a reducer that says no changed nothing");
@@ -103,10 +108,14 @@ void read(const std::string_view frame, std::vector<document>& into) {
     must(same && same->id == asked->id && same->params == asked->params,
          "a request that is written reads the same");
   } else if (const auto* told = std::get_if<jsonrpc::notification>(&message)) {
+    json::value last;
     for (const auto version : versions) {
       const auto params = ahp::accept_params(version, told->method, told->params);
-      if (const auto* action = params.if_contains("action"))
+      const auto* action = params.if_contains("action");
+      if (action && *action != last)
         fold(*action, into);
+      if (action)
+        last = *action;
     }
   } else if (const auto* bad = std::get_if<jsonrpc::malformed>(&message)) {
     must(!bad->why.message.empty(), "a malformed frame is refused in words");
