@@ -3,6 +3,7 @@
 #include <boost/url/encode.hpp>
 #include <boost/url/parse.hpp>
 #include <boost/url/rfc/pchars.hpp>
+#include <boost/url/scheme.hpp>
 #include <boost/url/url_view.hpp>
 
 namespace ahpd::ahp {
@@ -11,7 +12,8 @@ namespace urls = boost::urls;
 
 std::optional<std::string> file_path(std::string_view uri) {
   const auto parsed = urls::parse_uri(uri);
-  if (!parsed || parsed->scheme() != "file")
+  if (!parsed || parsed->scheme_id() != urls::scheme::file || parsed->has_query() ||
+      parsed->has_fragment())
     return std::nullopt;
   const auto host = parsed->host();
   if (!host.empty() && host != "localhost")

@@ -164,6 +164,7 @@ int run_hub(config::run_options options,
   host->host_id = config::host_id(options.directory);
   host->host_name = machine_name();
   host->default_directory = options.paths.front();
+  host->files = std::make_shared<const runtimes::served_folders>(options.paths);
   host->delta_window = std::chrono::milliseconds(options.delta_window_ms);
   host->engines = hub::built_in_engines();
   host->this_host = runtimes::make_host_place(io, core::blocking_pool_of(system),
