@@ -21,6 +21,8 @@ struct call {
 
   /// `result` is of the 1.0 model.
   void answer(const json::value& result) const;
+  /// The same for JSON text that every dialect has in the same words.
+  void answer_text(const std::string& result) const;
   void refuse(int code, std::string sentence, json::value data = nullptr) const {
     refuse(jsonrpc::error{code, std::move(sentence), std::move(data)});
   }

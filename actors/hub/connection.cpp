@@ -1,6 +1,7 @@
 #include "actors/hub/connection.hpp"
 
 #include "actors/core/log.hpp"
+#include "actors/core/run_here.hpp"
 #include "actors/hub/call.hpp"
 #include "actors/hub/catalogue.hpp"
 #include "actors/hub/handshake.hpp"
@@ -186,6 +187,10 @@ void call::answer(const json::value& result) const {
          : jsonrpc::result_frame(id, ahp::adapt_result(speaks, method, result)));
 }
 
+void call::answer_text(const std::string& result) const {
+  push(R"({"jsonrpc":"2.0","id":)" + json::serialize(id) + ",\"result\":" + result + "}");
+}
+
 void call::refuse(const jsonrpc::error& why) const {
   ++self->state.host->metrics.errors_total;
   push(jsonrpc::error_frame(id, why));
@@ -251,6 +256,7 @@ caf::behavior connection_actor(caf::stateful_actor<connection_state>* self, serv
       grant(self);
     },
     [self](const socket_closed&) { self->quit(); },
+    core::take_run_here(),
   };
 }
 

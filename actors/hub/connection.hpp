@@ -8,6 +8,8 @@
 #include <caf/behavior.hpp>
 #include <caf/stateful_actor.hpp>
 
+#include <deque>
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -34,6 +36,7 @@ struct connection_state {
   std::map<std::string, caf::actor> subscriptions; ///< owner of each, by the client's spelling
   std::size_t asked = 0;                           ///< requests that are not answered yet
   std::size_t owed = 0; ///< frames the socket may read once some of them are
+  std::deque<std::function<void()>> pool_work; ///< one after the other; the front one runs
 
   connection_state() = default;
   connection_state(const connection_state&) = delete;

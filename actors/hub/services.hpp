@@ -6,6 +6,7 @@
 #include "actors/core/wire_log.hpp"
 #include "actors/hub/engine.hpp"
 #include "runtimes/docker/manifest.hpp"
+#include "runtimes/host/served_folders.hpp"
 #include "runtimes/runtime.hpp"
 
 #include <chrono>
@@ -35,6 +36,7 @@ struct services {
   std::vector<engine> engines; ///< the first is the default provider
   std::optional<computer_plugin> computers;
   std::shared_ptr<runtimes::place> this_host;
+  std::shared_ptr<const runtimes::served_folders> files; ///< null: file: is not served
 
   std::shared_ptr<core::sequencer> order;
   core::directory channels;

@@ -41,7 +41,6 @@ std::optional<std::string> file_path(std::string_view uri) {
     uri.remove_prefix(2);
     take_off(uri, "localhost");
   }
-  uri = uri.substr(0, uri.find_first_of("?#"));
   if (uri.empty() || uri.front() != '/')
     return std::nullopt;
   std::string path;

@@ -198,6 +198,7 @@ int run_hub(config::run_options options,
   const auto environment = config::real_surroundings().environment;
   if (const auto shell = environment.find("SHELL"); shell != environment.end())
     host->shell = shell->second;
+  host->files = std::make_shared<const runtimes::served_folders>(options.paths);
   host->delta_window = std::chrono::milliseconds(options.delta_window_ms);
   host->engines = hub::built_in_engines();
   host->this_host = runtimes::make_host_place(io, core::blocking_pool_of(system), environment);
