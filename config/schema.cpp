@@ -51,6 +51,9 @@ constexpr const char* steps[] = {
     CREATE TABLE machine (id TEXT NOT NULL PRIMARY KEY, record TEXT NOT NULL) STRICT;
     CREATE TABLE counter (key TEXT NOT NULL PRIMARY KEY, value INTEGER NOT NULL) STRICT;
   )",
+  R"(
+    ALTER TABLE chat ADD COLUMN backend TEXT NOT NULL DEFAULT '';
+  )",
 };
 
 constexpr auto newest = static_cast<std::int64_t>(std::size(steps));

@@ -184,6 +184,16 @@ std::optional<std::string> store::session_of_chat(const std::string& uri) {
   return std::string(q.text(0));
 }
 
+std::string store::backend_of_chat(const std::string& uri) {
+  query q(impl_->db, "SELECT backend FROM chat WHERE uri = ?");
+  q.with(uri);
+  return q.step() ? std::string(q.text(0)) : std::string();
+}
+
+void store::set_backend_of_chat(const std::string& uri, const std::string& id) {
+  query(impl_->db, "UPDATE chat SET backend = ?2 WHERE uri = ?1").with(uri).with(id).run();
+}
+
 std::int64_t store::append_turn(const std::string& chat, const json::value& turn) {
   const std::string text = json::serialize(turn);
   query q(impl_->db, "INSERT INTO turn (chat, ordinal, turn) SELECT number,"

@@ -19,8 +19,8 @@ struct store_error : std::runtime_error {
 
 /// A session as it is kept. Documents are JSON text of the AHP 1.0 model.
 struct session_row {
-  std::string id; ///< the id of its URI
-  std::string uri; ///< as its client spelled it
+  std::string id;              ///< the id of its URI
+  std::string uri;             ///< as its client spelled it
   std::int64_t created_ms = 0; ///< Unix time
   std::int64_t modified_ms = 0;
   json::value state; ///< SessionState without `chats` and `activeClients`
@@ -30,12 +30,12 @@ struct chat_row {
   std::string uri;
   std::string session_id;
   std::int64_t ordinal = 0; ///< place in the session's catalogue
-  json::value state; ///< ChatState without `turns` and `activeTurn`
+  json::value state;        ///< ChatState without `turns` and `activeTurn`
 };
 
 struct turn_row {
   std::int64_t ordinal = 0; ///< ascending within its chat, given by `append_turn`
-  json::value turn; ///< Turn
+  json::value turn;         ///< Turn
 };
 
 /// A turn that was acknowledged and has not ended.
@@ -49,12 +49,15 @@ struct active_turn_row {
 struct run_row {
   std::string marker; ///< `runtimes::exec_request::marker`
   std::string place;  ///< empty: this host; else the machine's id
-  std::string chat;   ///< whose turn started them; empty: they are a terminal's
+  /// Whose turn started them; empty: they are a terminal's; the word "agent" and a space before it:
+  /// they are an agent's, which outlive its turns.
+  std::string chat;
 };
 
 /// The durable records in `ahpd.db`: SQLite, WAL, synchronous FULL, foreign keys on, numbered
 /// migrations in one transaction each. Not thread-safe: one thread owns it. Every member throws
-/// store_error. Writes between `begin` and `commit` are one transaction; a write outside is its own.
+/// store_error. Writes between `begin` and `commit` are one transaction; a write outside is its
+/// own.
 class store {
 public:
   /// Opens or makes the file (0600) and brings it to the newest schema. ":memory:" keeps nothing. A
@@ -68,10 +71,11 @@ public:
   void commit();
   void rollback(); ///< never throws; without a transaction it does nothing
 
-  /// Runs `work` inside the open transaction; what it wrote is undone when it throws, and only that.
+  /// Runs `work` inside the open transaction; what it wrote is undone when it throws, and only
+  /// that.
   void nested(const std::function<void()>& work);
 
-  void put_session(const session_row& row); ///< insert or replace by id; its chats and turns stay
+  void put_session(const session_row& row);   ///< insert or replace by id; its chats and turns stay
   void remove_session(const std::string& id); ///< with its chats, turns and active turns
   std::optional<session_row> find_session(const std::string& id);
   /// Newest first by (modified_ms, id), behind the row whose cursor `after` is (empty: from the
@@ -84,13 +88,19 @@ public:
 
   void put_chat(const chat_row& row);
   void remove_chat(const std::string& uri);
-  std::vector<chat_row> chats_of(const std::string& session_id); ///< by ordinal
+  std::vector<chat_row> chats_of(const std::string& session_id);      ///< by ordinal
   std::optional<std::string> session_of_chat(const std::string& uri); ///< the session's id
+
+  /// What the chat's agent calls the session behind it; empty: it has none yet. `put_chat` leaves
+  /// it.
+  std::string backend_of_chat(const std::string& uri);
+  void set_backend_of_chat(const std::string& uri, const std::string& id);
 
   /// Gives the turn's ordinal. The chat must be there.
   std::int64_t append_turn(const std::string& chat, const json::value& turn);
   /// The newest `limit` turns with an ordinal below `before` (0: no bound), oldest first.
-  std::vector<turn_row> turns_of(const std::string& chat, std::size_t limit, std::int64_t before = 0);
+  std::vector<turn_row> turns_of(const std::string& chat, std::size_t limit,
+                                 std::int64_t before = 0);
   std::int64_t count_turns(const std::string& chat);
   void remove_turns_after(const std::string& chat, std::int64_t ordinal); ///< 0: all
 

@@ -1,11 +1,10 @@
 #pragma once
 
+#include "actors/core/outbox.hpp"
+#include "actors/core/replay.hpp"
 #include "protocol/ahp/reducers.hpp"
-#include "protocol/ahp/versions.hpp"
 #include "protocol/json.hpp"
-#include "protocol/transport/websocket.hpp"
 
-#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -16,42 +15,6 @@
 #include <vector>
 
 namespace ahpd::core {
-
-/// One connection's way out. Callable from any thread.
-///
-/// While a handshake or a subscription is being answered the box is held: what would overtake the
-/// answer waits behind it.
-class outbox {
-public:
-  /// `tap` hears every frame on its way to the socket; it may be empty.
-  explicit outbox(std::shared_ptr<transport::websocket> socket,
-                  std::function<void(const std::string&)> tap = {});
-
-  /// What its peer speaks; set once, when the version is negotiated.
-  ahp::dialect speaks() const { return speaks_; }
-  void set_dialect(ahp::dialect d) { speaks_ = d; }
-
-  void push(transport::frame frame);
-
-  /// Holds back what is pushed until as many `release`s as holds were called.
-  void hold();
-
-  /// Queues `answer` in front of what is held.
-  void release(transport::frame answer);
-
-  void close(std::uint16_t code, std::string_view why);
-
-private:
-  void send(transport::websocket& socket, transport::frame frame);
-
-  std::weak_ptr<transport::websocket> socket_;
-  std::function<void(const std::string&)> tap_;
-  std::atomic<ahp::dialect> speaks_{ahp::dialect::v1_0};
-  std::mutex guard_;
-  unsigned holds_ = 0;
-  std::vector<transport::frame> answers_;
-  std::vector<transport::frame> held_;
-};
 
 /// Who dispatched an action (AHP "Envelope"); absent for the host's own.
 struct action_origin {
@@ -67,9 +30,9 @@ struct action_origin {
 /// crashes, its successor goes on with the state that subscribers have.
 class channel {
 public:
-  channel(ahp::channel_kind what, std::string name, json::value initial)
-      : kind(what), uri(std::move(name)), state(std::move(initial)) {}
+  channel(ahp::channel_kind what, std::string name, json::value initial);
 
+  const std::uint64_t id; ///< of this channel alone, also when a later one has its URI
   const ahp::channel_kind kind;
   const std::string uri;
   json::value state;
@@ -81,12 +44,32 @@ private:
     std::string spelling; ///< of the URI, as this client subscribed
   };
   std::vector<follower> followers_;
+  std::optional<std::uint64_t> since_; ///< the host's number when the sequencer first saw it
 };
 
-/// A state document as text, and the number it is true at.
-struct snapshot {
-  std::string state;
+/// Asks a channel's owner to add a follower; answered with `followed`.
+struct follow {
+  std::string spelling; ///< of the channel's URI, as this client writes it
+  std::shared_ptr<outbox> box;
+  std::optional<std::uint64_t> turns; ///< `view.turns`: how many turns of a chat, newest last
+  std::uint64_t slot =
+    0; ///< of the answer, which moves to where the follower begins to hear; 0: it does not
+};
+
+/// The snapshot a `follow` is answered with. The state is its receiver's own.
+struct followed {
+  std::uint64_t channel = 0; ///< `channel::id`
+  ahp::channel_kind kind{};
+  std::shared_ptr<json::value> state; ///< in the 1.0 model
   std::uint64_t from_seq = 0;
+};
+
+/// One action that a client missed.
+struct missed {
+  std::string spelling;
+  std::uint64_t seq = 0;
+  std::shared_ptr<const std::string> action; ///< JSON text in the 1.0 model
+  std::optional<ahp::build::origin> from;
 };
 
 /// Gives every change its place in one host-wide order and brings it to all who follow the channel.
@@ -96,8 +79,8 @@ class sequencer {
 public:
   /// Goes on above `start`; numbers up to `reserved` are on disk as used. `reserve(n)` is called
   /// when half are gone and must make n durable, then call `reserved`.
-  sequencer(std::uint64_t start, std::uint64_t reserved,
-            std::function<void(std::uint64_t)> reserve);
+  sequencer(std::uint64_t start, std::uint64_t reserved, std::function<void(std::uint64_t)> reserve,
+            std::size_t replay_bytes = 16u << 20);
 
   /// How many numbers are reserved at a time.
   static constexpr std::uint64_t block = 1'000'000;
@@ -106,7 +89,8 @@ public:
   void reserved(std::uint64_t upto);
 
   /// Reduces `action` into the channel's state, stamps it and pushes it to all followers. Called by
-  /// the owner of the channel only. Gives the number.
+  /// the owner of the channel only. Gives the number, which all frames have when a follower's
+  /// dialect says the action in several.
   std::uint64_t publish(channel& where, json::value action,
                         const std::optional<action_origin>& origin = std::nullopt);
 
@@ -118,25 +102,43 @@ public:
   /// Echoes an action to `origin.sender` alone, refused: no state moves and no number is used.
   void refuse(const json::value& action, const action_origin& origin, std::string_view why) const;
 
-  /// Takes the state as text and adds a follower in one step. `view` may shorten a copy of the
-  /// state for this follower. Following twice gives a fresh snapshot and one place in the list.
-  snapshot follow(channel& where, std::shared_ptr<outbox> box, std::string spelling,
+  /// Takes the state and adds a follower in one step. `view` may shorten the copy of the state.
+  /// Following twice gives a fresh snapshot and one place in the list.
+  followed follow(channel& where, const core::follow& what,
                   const std::function<void(json::value&)>& view = {});
-  void unfollow(channel& where, const outbox& box);
-  void unfollow_all(channel& where);
-  std::size_t followers(const channel& where) const;
 
-  /// Sends a notification, such as root/sessionAdded, to all followers. It has no number. `adapt`
-  /// gives the params as a dialect has them.
-  void notify(channel& where, std::string_view method, const json::value& params,
-              const std::function<json::value(ahp::dialect, json::value)>& adapt = {});
+  /// Brings snapshots that `box` got one after the other to one number, which it gives: what came
+  /// in between is folded into them, and is taken back from behind their answer's slot. Nothing
+  /// when so much came that some of it is lost; then they have to be taken again.
+  std::optional<std::uint64_t> settle(outbox& box, std::vector<followed>& shots);
+
+  /// Goes on following channels where a client stopped: gives every action on them above
+  /// `last_seen`, oldest first, and pushes those that come later. Nothing, and no follower, when
+  /// not all of that is there any more, when its text is more than `most_bytes`, or when the
+  /// follower's dialect cannot say it without the states. Channels are
+  /// given with the client's spelling.
+  std::optional<std::vector<missed>>
+  resume(const std::vector<std::pair<std::string, std::shared_ptr<channel>>>& channels,
+         const std::shared_ptr<outbox>& box, std::uint64_t last_seen, std::size_t most_bytes);
+
+  void unfollow(channel& where, const outbox& box);
+  std::size_t followers(const channel& where) const;
+  bool followed_by(const channel& where, std::string_view client_id) const;
+
+  /// Sends a notification, such as root/sessionAdded, to all followers, each in its dialect. It has
+  /// no number.
+  void notify(channel& where, std::string_view method, const json::value& params);
 
 private:
+  static void add_follower(channel& where, const std::shared_ptr<outbox>& box,
+                           const std::string& spelling);
+
   mutable std::mutex guard_;
   std::uint64_t current_;
   std::uint64_t reserved_;
   bool asked_ = false;
   std::function<void(std::uint64_t)> reserve_;
+  replay replay_;
 };
 
 } // namespace ahpd::core

@@ -19,23 +19,10 @@ struct client_action {
   action_origin origin;
 };
 
-/// Follows the channel; answered with `followed`.
-struct follow {
-  std::string spelling;
-  std::shared_ptr<outbox> box;
-  std::optional<std::uint64_t> turns; ///< `view.turns`: how many turns of a chat, newest last
-};
-
-/// The snapshot a `follow` is answered with. `state` is JSON text in the follower's dialect.
-struct followed {
-  std::string state;
-  std::uint64_t from_seq = 0;
-};
-
 /// Ends a `follow`. No answer.
 struct unfollow {
   std::shared_ptr<outbox> box;
-  std::string client_id;
+  bool lost = false; ///< the connection ended; its client may come back
 };
 
 /// Asks an actor whether it serves yet; answered with `unit` by the hub's own children once they

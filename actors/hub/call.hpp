@@ -19,21 +19,24 @@ struct call {
   std::string method;
   json::object params;
 
-  void answer(const json::value& result) const { finish(jsonrpc::result_frame(id, result), false); }
+  /// `result` is of the 1.0 model.
+  void answer(const json::value& result) const;
+  /// The same for JSON text that every dialect has in the same words.
+  void answer_text(const std::string& result) const;
   void refuse(int code, std::string sentence, json::value data = nullptr) const {
     refuse(jsonrpc::error{code, std::move(sentence), std::move(data)});
   }
-  void refuse(const jsonrpc::error& why) const {
-    ++self->state.host->metrics.errors_total;
-    finish(jsonrpc::error_frame(id, why), false);
-  }
+  void refuse(const jsonrpc::error& why) const;
   void refuse(const caf::error& why) const { refuse(core::to_wire(why)); }
 
-  /// Answers a request during which the outbox was held: the answer goes before what was held.
-  void release(std::string frame) const { finish(std::move(frame), true); }
+  /// The same into a slot of the outbox, for what nothing may overtake. `result` is JSON text.
+  void answer_in(std::uint64_t slot, const std::string& result) const;
+  void refuse_in(std::uint64_t slot, const jsonrpc::error& why) const;
 
 private:
-  void finish(std::string frame, bool held) const;
+  void push(std::string frame) const;
+  void fill(std::uint64_t slot, std::string frame) const;
+  void over() const;
 };
 
 /// Serves every method but those of the handshake and subscriptions.

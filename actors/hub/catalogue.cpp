@@ -53,22 +53,14 @@ caf::behavior catalogue_actor(caf::stateful_actor<catalogue_state>* self, servic
         return now.host->order->refuse(*a.action, a.origin, *why);
       now.host->order->publish(*now.doc, *a.action, a.origin);
     },
-    [self](const core::follow& f) {
-      auto shot = self->state.host->order->follow(*self->state.doc, f.box, f.spelling);
-      return core::followed{std::move(shot.state), shot.from_seq};
-    },
+    [self](const core::follow& f) { return self->state.host->order->follow(*self->state.doc, f); },
     [self](const core::unfollow& u) {
       self->state.host->order->unfollow(*self->state.doc, *u.box);
     },
     [self](const session_added& what) {
       auto& now = self->state;
       now.host->order->notify(*now.doc, "root/sessionAdded",
-                              {{"channel", ahp::root_uri}, {"summary", *what.summary}},
-                              [](ahp::dialect d, json::value params) {
-                                auto& summary = params.as_object()["summary"];
-                                summary = ahp::adapt_summary(d, std::move(summary));
-                                return params;
-                              });
+                              {{"channel", ahp::root_uri}, {"summary", *what.summary}});
     },
     [self](const session_removed& what) {
       auto& now = self->state;
@@ -79,12 +71,7 @@ caf::behavior catalogue_actor(caf::stateful_actor<catalogue_state>* self, servic
       auto& now = self->state;
       now.host->order->notify(
         *now.doc, "root/sessionSummaryChanged",
-        {{"channel", ahp::root_uri}, {"session", what.uri}, {"changes", *what.changes}},
-        [](ahp::dialect d, json::value params) {
-          auto& changes = params.as_object()["changes"];
-          changes = ahp::adapt_summary(d, std::move(changes));
-          return params;
-        });
+        {{"channel", ahp::root_uri}, {"session", what.uri}, {"changes", *what.changes}});
     },
     [self](const open_sessions& what) {
       auto& now = self->state;

@@ -20,6 +20,10 @@ using namespace turns;
 
 constexpr std::size_t turns_per_fetch = 50;
 
+/// Text of the turns in one snapshot; older ones are there for `fetchTurns`. A snapshot must fit
+/// into what may be queued for a connection.
+constexpr std::size_t snapshot_bytes = 8u << 20;
+
 std::optional<std::int64_t> ordinal_of(const std::string& cursor) {
   std::int64_t n = 0;
   const auto* end = cursor.data() + cursor.size();
@@ -70,6 +74,7 @@ void on_truncated(self_ptr self, const core::client_action& a) {
     if (st.running->by)
       self->send(st.running->by, cancel_turn{});
   }
+  withdraw_questions(self);
   ahp::reduce(ahp::channel_kind::chat, st.doc->state, *a.action);
   st.turn_ordinals.resize(turns_of(st).size());
   const auto last = st.turn_ordinals.empty() ? 0 : st.turn_ordinals.back();
@@ -86,6 +91,20 @@ void on_truncated(self_ptr self, const core::client_action& a) {
     });
 }
 
+/// The first answer to a question goes to the agent; a later one is refused, as nothing asks.
+void on_confirmed(self_ptr self, const json::value& action) {
+  auto& st = self->state;
+  mirror_question(self, action);
+  const auto* approved = json::member(action, "approved");
+  if (st.agent)
+    self->send(
+      st.agent,
+      tool_confirmed{std::string(turn_id_of(action)),
+                     std::string(json::string_member(action, "toolCallId").value_or("")),
+                     approved && approved->is_bool() && approved->get_bool(),
+                     std::string(json::string_member(action, "selectedOptionId").value_or(""))});
+}
+
 /// Everything else: reduced, durable, announced. An action that changes nothing is echoed all the
 /// same: its sender waits for the echo.
 void on_plain(self_ptr self, const core::client_action& a) {
@@ -97,6 +116,8 @@ void on_plain(self_ptr self, const core::client_action& a) {
     [self, a] {
       announce(self, *a.action, a.origin);
       tell_session(self);
+      if (type_of(*a.action) == "chat/toolCallConfirmed")
+        on_confirmed(self, *a.action);
       start_queued(self);
     });
 }
@@ -125,9 +146,24 @@ void take_action(self_ptr self, const core::client_action& a) {
   on_plain(self, a);
 }
 
-void on_follow_view(json::value& state, std::uint64_t turns,
+/// How many of the newest turns fit into a snapshot; one does at any rate.
+std::size_t fitting(const json::array& turns) {
+  std::size_t bytes = 0;
+  std::size_t n = 0;
+  while (n < turns.size()) {
+    bytes += json::serialize(turns[turns.size() - n - 1]).size();
+    if (n > 0 && bytes > snapshot_bytes)
+      break;
+    ++n;
+  }
+  return n;
+}
+
+/// Leaves the newest `turns` of a snapshot, or what fits.
+void on_follow_view(json::value& state, std::optional<std::uint64_t> wanted,
                     const std::vector<std::int64_t>& ordinals) {
   auto& all = state.at("turns").get_array();
+  const auto turns = std::min<std::uint64_t>(wanted.value_or(all.size()), fitting(all));
   if (all.size() <= turns)
     return;
   const auto gone = all.size() - turns;
@@ -191,13 +227,9 @@ caf::behavior chat_actor(caf::stateful_actor<chat_state>* self, services_ptr hos
     [self](const core::client_action& a) { take_action(self, a); },
     [self](const core::follow& f) {
       auto& now = self->state;
-      std::function<void(json::value&)> view;
-      if (f.turns)
-        view = [n = *f.turns, &now](json::value& state) {
-          on_follow_view(state, n, now.turn_ordinals);
-        };
-      auto shot = now.host->order->follow(*now.doc, f.box, f.spelling, view);
-      return core::followed{std::move(shot.state), shot.from_seq};
+      return now.host->order->follow(*now.doc, f, [&](json::value& state) {
+        on_follow_view(state, f.turns, now.turn_ordinals);
+      });
     },
     [self](const core::unfollow& u) {
       self->state.host->order->unfollow(*self->state.doc, *u.box);
@@ -210,8 +242,16 @@ caf::behavior chat_actor(caf::stateful_actor<chat_state>* self, services_ptr hos
     },
     [self](const turn_step& step) {
       const auto& run = self->state.running;
-      if (run && !run->ended && run->turn_id == step.turn_id)
-        publish(self, *step.action);
+      if (!run || run->ended || run->turn_id != step.turn_id)
+        return;
+      publish(self, *step.action);
+      mirror_question(self, *step.action);
+    },
+    [self](const session_step& step) { self->send(self->state.start.session, step); },
+    [self](const session_settings& now) {
+      self->state.start.settings = now.values;
+      if (self->state.agent)
+        self->send(self->state.agent, now);
     },
     [self](const turn_ended& end) {
       const auto& run = self->state.running;

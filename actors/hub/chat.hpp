@@ -11,6 +11,7 @@
 #include <deque>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -47,6 +48,7 @@ struct chat_start {
   std::string session_uri;
   std::string provider;
   session_place where;
+  json::shared settings;                   ///< values of the session's
   std::int64_t ordinal = 0;                ///< place in its session's catalogue
   json::shared state;                      ///< ChatState with `turns`
   std::vector<std::int64_t> turn_ordinals; ///< of those turns
@@ -70,7 +72,8 @@ struct chat_state {
   std::shared_ptr<core::channel> doc;
   caf::actor agent;
   std::optional<run> running;
-  std::vector<std::int64_t> turn_ordinals;  ///< of state["turns"], one each
+  std::vector<std::int64_t> turn_ordinals; ///< of state["turns"], one each
+  std::set<std::string> asking; ///< calls of the running turn that the session shows as questions
   std::deque<core::client_action> deferred; ///< came while a cancelled turn's programs were going
 
   chat_state() = default;

@@ -6,11 +6,13 @@
 #include "actors/hub/command_turn.hpp"
 #include "actors/hub/machines.hpp"
 #include "protocol/ahp/builders.hpp"
+#include "protocol/ahp/find.hpp"
 #include "protocol/ahp/time.hpp"
 
 #include <caf/all.hpp>
 
 #include <algorithm>
+#include <utility>
 
 namespace ahpd::hub::turns {
 
@@ -53,6 +55,48 @@ void tell_session(chat_ptr self, std::string first_text) {
                                             std::make_shared<const json::value>(
                                               ahp::build::chat_summary(st.doc->state)),
                                             std::move(first_text)});
+}
+
+namespace {
+
+void tell_session_of(chat_ptr self, json::value action) {
+  self->send(self->state.start.session,
+             session_step{std::make_shared<const json::value>(std::move(action))});
+}
+
+std::string question_id(const std::string& call) {
+  return call + ":permission";
+}
+
+} // namespace
+
+void withdraw_questions(chat_ptr self) {
+  for (const auto& call : std::exchange(self->state.asking, {}))
+    tell_session_of(self, ahp::build::input_needed_removed(question_id(call)));
+}
+
+void mirror_question(chat_ptr self, const json::value& action) {
+  auto& st = self->state;
+  const auto type = json::string_member(action, "type").value_or("");
+  if (type != "chat/toolCallReady" && type != "chat/toolCallConfirmed" &&
+      type != "chat/toolCallComplete")
+    return;
+  const std::string id(json::string_member(action, "toolCallId").value_or(""));
+  const auto* turn = active_turn(st);
+  const auto* call = turn ? ahp::find_tool_call(*turn, id) : nullptr;
+  if (call && json::string_member(*call, "status") == "pending-confirmation") {
+    st.asking.insert(id);
+    tell_session_of(self, ahp::build::input_needed_set({{"id", question_id(id)},
+                                                        {"chat", st.start.uri},
+                                                        {"kind", "toolConfirmation"},
+                                                        {"turnId", turn_id_of(action)},
+                                                        {"toolCall", *call}}));
+  } else if (st.asking.erase(id) > 0) {
+    tell_session_of(self, ahp::build::input_needed_removed(question_id(id)));
+  } else {
+    return;
+  }
+  tell_session(self); // the chat's status says whether it waits
 }
 
 void commit(chat_ptr self, std::function<void(config::store&)> write, std::function<void()> then) {
@@ -115,9 +159,10 @@ void ensure_agent(chat_ptr self) {
   if (st.agent)
     return;
   const auto* engine = st.host->find_engine(st.start.provider);
-  st.agent =
-    engine->spawn(self->system(), {caf::actor_cast<caf::actor>(self), st.host->delta_window});
+  st.agent = engine->spawn(self->system(), {caf::actor_cast<caf::actor>(self), st.start.uri,
+                                            st.start.session_uri, st.start.where, st.host});
   self->monitor(st.agent);
+  self->send(st.agent, session_settings{st.start.settings});
 }
 
 /// A turn that its terminal answers, not the engine.
@@ -182,7 +227,7 @@ void start(chat_ptr self, json::value started, origin from,
                  {st.host->this_host, st.start.where.directory, {}});
   self
     ->request(st.host->machines->get(), place_limit,
-              enter_machine{st.start.where.machine, st.start.where.directory})
+              enter_machine{st.start.where.machine, st.start.where.directory, st.start.provider})
     .await(
       [=](const machine_place& there) mutable {
         begin(self, std::move(started), std::move(from), {there.place, there.directory, {}});
@@ -226,6 +271,7 @@ void end(chat_ptr self, json::value ending, origin from, std::function<void()> t
      then = std::move(then)]() mutable {
       self->state.turn_ordinals.push_back(*ordinal);
       announce(self, std::move(ending), from);
+      withdraw_questions(self);
       tell_session(self);
       trim(self);
       then();
@@ -262,6 +308,10 @@ void take_over(chat_ptr self) {
   const auto began = ahp::parse_iso8601(json::string_member(turn, "startedAt").value_or(""));
   st.running = chat_state::run{
     std::string(json::string_member(turn, "id").value_or("")), {}, began.value_or(now_ms()), false};
+  for (const auto& part : turn.at("responseParts").as_array())
+    if (const auto* call = json::member(part, "toolCall");
+        call && json::string_member(*call, "status") == "pending-confirmation")
+      st.asking.emplace(json::string_member(*call, "toolCallId").value_or(""));
   ++st.host->metrics.turns_running;
   auto runs = std::make_shared<std::vector<config::run_row>>();
   commit(

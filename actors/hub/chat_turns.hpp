@@ -37,6 +37,13 @@ void publish(chat_ptr self, json::value action, const origin& from = std::nullop
 void announce(chat_ptr self, json::value action, const origin& from = std::nullopt);
 void tell_session(chat_ptr self, std::string first_text = {});
 
+/// After an action about a tool call: the session's channel shows the call while it waits for a
+/// person (AHP "Turn flow").
+void mirror_question(chat_ptr self, const json::value& action);
+
+/// The running turn is over: nobody can answer its questions any more.
+void withdraw_questions(chat_ptr self);
+
 /// Starts the turn of a `chat/turnStarted`, or calls `refused` with the sentence why not.
 void start(chat_ptr self, json::value started, origin from,
            std::function<void(const std::string&)> refused);

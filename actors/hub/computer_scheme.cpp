@@ -135,10 +135,23 @@ json::value resolved(const std::string& uri, std::string_view type, const std::s
   return o;
 }
 
-std::string mapped_directory(const json::value& status, const std::string& directory) {
+namespace {
+
+/// Where a machine's programs start by themselves.
+std::string own_directory(const json::value& status) {
+  const auto* config = json::member(status, "Config");
+  const auto named = config ? json::string_member(*config, "WorkingDir").value_or("") : "";
+  return named.empty() ? "/" : std::string(named);
+}
+
+} // namespace
+
+std::string mapped_directory(const json::value& status, const std::string& directory,
+                             const std::string& otherwise) {
   const auto* mounts = json::member(status, "Mounts");
+  const auto uncovered = otherwise.empty() ? own_directory(status) : otherwise;
   if (directory.empty() || !mounts || !mounts->is_array())
-    return {};
+    return uncovered;
   std::string_view best_source;
   std::string_view best_target;
   for (const auto& mount : mounts->get_array()) {
@@ -150,11 +163,24 @@ std::string mapped_directory(const json::value& status, const std::string& direc
     }
   }
   if (best_source.empty())
-    return {};
+    return uncovered;
   return std::string(best_target) + directory.substr(best_source.size());
 }
 
-json::value picker_rows(const json::array& records, const std::string& query) {
+std::string prepared_for(const json::value& status) {
+  const auto* config = json::member(status, "Config");
+  const auto* labels = config ? json::member(*config, "Labels") : nullptr;
+  return std::string(labels ? json::string_member(*labels, "ahpd.agents").value_or("") : "");
+}
+
+bool takes_agent(const json::value& status, std::string_view provider) {
+  const auto all = prepared_for(status);
+  return all.empty() || provider.empty() ||
+         ("," + all + ",").find("," + std::string(provider) + ",") != std::string::npos;
+}
+
+json::value picker_rows(const json::array& records, const std::string& query,
+                        const std::string& provider) {
   json::array rows;
   const auto wanted = lower(query);
   const auto add = [&](const std::string& value, const std::string& label,
@@ -171,7 +197,8 @@ json::value picker_rows(const json::array& records, const std::string& query) {
     add("", "This host", {});
   for (const auto& record : records) {
     const auto& shown = record.at("record");
-    if (json::string_member(shown, "state") != "running")
+    if (json::string_member(shown, "state") != "running" ||
+        !takes_agent(shown.at("status"), provider))
       continue;
     const std::string id(record.at("id").get_string());
     std::string image;

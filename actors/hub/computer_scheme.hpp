@@ -48,10 +48,19 @@ json::value resolved(const std::string& uri, std::string_view type, const std::s
                      std::optional<std::size_t> size);
 
 /// `directory` on this host as the machine sees it: the longest mount of its record that covers it
-/// wins. Empty when none does: the machine's own folder.
-std::string mapped_directory(const json::value& status, const std::string& directory);
+/// wins, else `otherwise`, else the machine's own folder.
+std::string mapped_directory(const json::value& status, const std::string& directory,
+                             const std::string& otherwise = {});
 
-/// Rows for a picker: This host, then each running machine (spec "Config and pickers").
-json::value picker_rows(const json::array& records, const std::string& query);
+/// The agents that a machine was prepared for, as its label has them, with a comma between; empty:
+/// every agent may run in it.
+std::string prepared_for(const json::value& status);
+/// An empty `provider` is no agent, which every machine takes.
+bool takes_agent(const json::value& status, std::string_view provider);
+
+/// Rows for a picker: This host, then each running machine (spec "Config and pickers"), without
+/// those that were not prepared for `provider`; empty: any.
+json::value picker_rows(const json::array& records, const std::string& query,
+                        const std::string& provider);
 
 } // namespace ahpd::hub

@@ -1,9 +1,10 @@
 #include "actors/hub/connection.hpp"
 
 #include "actors/core/log.hpp"
+#include "actors/core/run_here.hpp"
 #include "actors/hub/call.hpp"
 #include "actors/hub/catalogue.hpp"
-#include "actors/hub/command_turn.hpp"
+#include "actors/hub/handshake.hpp"
 #include "actors/hub/methods.hpp"
 #include "actors/hub/sessions.hpp"
 #include "protocol/ahp/codes.hpp"
@@ -17,10 +18,7 @@ namespace ahpd::hub {
 
 namespace {
 
-constexpr std::size_t most_subscriptions = 1'000; ///< of one connection
-constexpr std::size_t most_calls = 64;            ///< under way; further frames stay in the socket
-constexpr std::size_t longest_client_id = 256;
-constexpr std::size_t most_versions = 64;
+constexpr std::size_t most_calls = 64; ///< under way; further frames stay in the socket
 
 /// Lets the socket read on, or remembers to when a call is over.
 void grant(connection_ptr self) {
@@ -33,33 +31,7 @@ void grant(connection_ptr self) {
     socket->grant(1);
 }
 
-std::string snapshot_json(const std::string& uri, const core::followed& shot) {
-  return "{\"resource\":" + json::serialize(json::string(uri)) + ",\"state\":" + shot.state +
-         ",\"fromSeq\":" + std::to_string(shot.from_seq) + "}";
-}
-
-std::string result_text(const json::value& id, const std::string& result) {
-  return R"({"jsonrpc":"2.0","id":)" + json::serialize(id) + ",\"result\":" + result + "}";
-}
-
 // ---- subscriptions ------------------------------------------------------------------------------
-
-void follow(connection_ptr self, const std::string& uri, std::optional<std::uint64_t> turns,
-            std::function<void(const core::followed&)> then,
-            std::function<void(const caf::error&)> failed) {
-  with_owner(
-    self, uri,
-    [self, uri, turns, then, failed](const caf::actor& owner, const std::string&) {
-      self->request(owner, caf::infinite, core::follow{uri, self->state.box, turns})
-        .then(
-          [self, uri, owner, then](const core::followed& shot) {
-            self->state.subscriptions[uri] = owner;
-            then(shot);
-          },
-          failed);
-    },
-    failed);
-}
 
 void subscribe(const call& c) {
   auto& st = c.self->state;
@@ -72,16 +44,21 @@ void subscribe(const call& c) {
     return c.refuse(jsonrpc::invalid_params, "A connection holds at most " +
                                                std::to_string(most_subscriptions) +
                                                " subscriptions");
-  st.box->hold();
-  follow(
-    c.self, uri, turns,
-    [c, uri](const core::followed& shot) {
-      c.release(result_text(c.id, "{\"snapshot\":" + snapshot_json(uri, shot) + "}"));
+  const auto slot = st.box->reserve();
+  const auto failed = [c, slot](const caf::error& why) { c.refuse_in(slot, core::to_wire(why)); };
+  with_owner(
+    c.self, uri,
+    [=](const caf::actor& owner, const std::string&) {
+      c.self->request(owner, caf::infinite, core::follow{uri, c.self->state.box, turns, slot})
+        .then(
+          [=](const core::followed& shot) {
+            auto& now = c.self->state;
+            now.subscriptions[uri] = owner;
+            c.answer_in(slot, "{\"snapshot\":" + snapshot_text(now.box->speaks(), uri, shot) + "}");
+          },
+          failed);
     },
-    [c](const caf::error& why) {
-      ++c.self->state.host->metrics.errors_total;
-      c.release(jsonrpc::error_frame(c.id, core::to_wire(why)));
-    });
+    failed);
 }
 
 void unsubscribe(connection_ptr self, const json::object& params) {
@@ -90,98 +67,8 @@ void unsubscribe(connection_ptr self, const json::object& params) {
   const auto i = st.subscriptions.find(in.text("channel"));
   if (i == st.subscriptions.end())
     return;
-  self->send(i->second, core::unfollow{st.box, st.client_id});
+  self->send(i->second, core::unfollow{st.box});
   st.subscriptions.erase(i);
-}
-
-// ---- handshake ----------------------------------------------------------------------------------
-
-/// An `initialize` that is being answered: its snapshots are taken one after the other.
-struct handshake {
-  call c;
-  std::uint64_t seq = 0;
-  std::vector<std::string> wanted;
-  std::string version;
-  std::string snapshots;
-};
-
-void finish_handshake(const std::shared_ptr<handshake>& h) {
-  const auto& host = *h->c.self->state.host;
-  json::object result{{"protocolVersion", h->version},
-                      {"serverSeq", h->seq},
-                      {"serverInfo", {{"name", "ahpd"}, {"version", AHPD_VERSION}}},
-                      {"defaultDirectory", ahp::file_uri(host.default_directory)},
-                      {"terminalCommandPrefix", terminal_command_prefix},
-                      {"_meta", host_meta(host)}};
-  auto text = json::serialize(result);
-  text.pop_back();
-  h->c.release(result_text(h->c.id, text + ",\"snapshots\":[" + h->snapshots + "]}"));
-}
-
-void next_snapshot(const std::shared_ptr<handshake>& h, std::size_t i) {
-  if (i == h->wanted.size())
-    return finish_handshake(h);
-  const auto& uri = h->wanted[i];
-  follow(
-    h->c.self, uri, std::nullopt,
-    [h, uri, i](const core::followed& shot) {
-      h->snapshots += (h->snapshots.empty() ? "" : ",") + snapshot_json(uri, shot);
-      next_snapshot(h, i + 1);
-    },
-    // A channel that is not there is left out: for the client it is gone.
-    [h, i](const caf::error&) { next_snapshot(h, i + 1); });
-}
-
-/// The strings of an array, or a problem that names it.
-std::vector<std::string> texts(const json::array* list, std::string_view name, std::size_t most,
-                               std::string& problem) {
-  std::vector<std::string> out;
-  if (list && list->size() > most && problem.empty())
-    problem = std::string(name) + " must hold at most " + std::to_string(most) + " strings";
-  for (const auto& item : list ? *list : json::array{}) {
-    if (item.is_string())
-      out.emplace_back(item.get_string());
-    else if (problem.empty())
-      problem = std::string(name) + " must be an array of strings";
-  }
-  return out;
-}
-
-void initialize(const call& c) {
-  auto& st = c.self->state;
-  if (st.initialized)
-    return c.refuse(jsonrpc::invalid_request, "This connection is initialized already");
-  jsonrpc::params in(c.params);
-  const auto client = in.text("clientId");
-  const auto* versions = in.array_if("protocolVersions");
-  const auto* wanted = in.array_if("initialSubscriptions");
-  in.object_if("clientInfo");
-  in.object_if("capabilities");
-  in.text_if("locale");
-  std::string problem = in.problem();
-  if (problem.empty() && !versions)
-    problem = "protocolVersions must be an array of strings";
-  if (problem.empty() && client.size() > longest_client_id)
-    problem = "clientId must have at most " + std::to_string(longest_client_id) + " bytes";
-  auto h = std::make_shared<handshake>();
-  const auto offered = texts(versions, "protocolVersions", most_versions, problem);
-  h->wanted = texts(wanted, "initialSubscriptions", most_subscriptions, problem);
-  if (!problem.empty())
-    return c.refuse(jsonrpc::invalid_params, problem);
-  const auto chosen = ahp::negotiate(offered);
-  if (!chosen) {
-    c.refuse(ahp::unsupported_protocol_version, "No protocol version in common",
-             {{"supportedVersions", ahp::supported_versions()}});
-    return st.box->close(1000, "no protocol version in common");
-  }
-  st.initialized = true;
-  st.client_id = client;
-  st.box->set_dialect(chosen->speaks);
-  st.box->hold();
-  h->c = c;
-  h->seq = st.host->order->current();
-  h->version = chosen->version;
-  next_snapshot(h, 0);
 }
 
 // ---- actions ------------------------------------------------------------------------------------
@@ -194,12 +81,17 @@ void dispatch_action(connection_ptr self, json::object params) {
   const auto seq = in.count_if("clientSeq");
   if (!in.problem().empty() || !seq)
     return core::log::debug("dispatchAction without a channel or clientSeq",
-                            {{"client", st.client_id}});
+                            {{"client", st.box->client_id()}});
   const auto* action = params.if_contains("action");
   auto shared = std::make_shared<const json::value>(action ? *action : json::value(nullptr));
-  const core::action_origin origin{st.client_id, *seq, st.box, uri};
-  if (!json::string_member(*shared, "type"))
+  const core::action_origin origin{st.box->client_id(), *seq, st.box, uri};
+  const auto type = json::string_member(*shared, "type");
+  if (!type)
     return st.host->order->refuse(*shared, origin, "action must be an object with a string type");
+  if (!ahp::has_action(st.box->speaks(), *type))
+    return st.host->order->refuse(*shared, origin,
+                                  std::string(type->substr(0, 100)) +
+                                    " came after the version that this connection speaks");
   with_owner(
     self, uri,
     [self, uri, shared, origin](const caf::actor& owner, const std::string&) {
@@ -251,8 +143,7 @@ void on_request(connection_ptr self, jsonrpc::request&& r) {
   if (c.method == "initialize")
     return initialize(c);
   if (c.method == "reconnect")
-    return c.refuse(ahp::not_found,
-                    "This host keeps nothing to replay; initialize and subscribe again");
+    return reconnect(c);
   if (c.method == "subscribe")
     return subscribe(c);
   serve_request(c);
@@ -285,17 +176,47 @@ connection_state::~connection_state() {
     return;
   --host->metrics.connections;
   for (const auto& [uri, owner] : subscriptions)
-    caf::anon_send(owner, core::unfollow{box, client_id});
+    caf::anon_send(owner, core::unfollow{box, true});
   box->close(1011, "the connection's actor ended");
 }
 
-void call::finish(std::string frame, bool held) const {
+void call::answer(const json::value& result) const {
+  const auto speaks = self->state.box->speaks();
+  push(speaks == ahp::dialect::v1_0
+         ? jsonrpc::result_frame(id, result)
+         : jsonrpc::result_frame(id, ahp::adapt_result(speaks, method, result)));
+}
+
+void call::answer_text(const std::string& result) const {
+  push(R"({"jsonrpc":"2.0","id":)" + json::serialize(id) + ",\"result\":" + result + "}");
+}
+
+void call::refuse(const jsonrpc::error& why) const {
+  ++self->state.host->metrics.errors_total;
+  push(jsonrpc::error_frame(id, why));
+}
+
+void call::answer_in(std::uint64_t slot, const std::string& result) const {
+  fill(slot, R"({"jsonrpc":"2.0","id":)" + json::serialize(id) + ",\"result\":" + result + "}");
+}
+
+void call::refuse_in(std::uint64_t slot, const jsonrpc::error& why) const {
+  ++self->state.host->metrics.errors_total;
+  fill(slot, jsonrpc::error_frame(id, why));
+}
+
+void call::push(std::string frame) const {
+  self->state.box->push(std::make_shared<const std::string>(std::move(frame)));
+  over();
+}
+
+void call::fill(std::uint64_t slot, std::string frame) const {
+  self->state.box->fill(slot, std::make_shared<const std::string>(std::move(frame)));
+  over();
+}
+
+void call::over() const {
   auto& st = self->state;
-  auto shared = std::make_shared<const std::string>(std::move(frame));
-  if (held)
-    st.box->release(std::move(shared));
-  else
-    st.box->push(std::move(shared));
   --st.asked;
   if (st.owed > 0 && st.asked < most_calls) {
     --st.owed;
@@ -335,6 +256,7 @@ caf::behavior connection_actor(caf::stateful_actor<connection_state>* self, serv
       grant(self);
     },
     [self](const socket_closed&) { self->quit(); },
+    core::take_run_here(),
   };
 }
 

@@ -8,6 +8,8 @@
 #include <caf/behavior.hpp>
 #include <caf/stateful_actor.hpp>
 
+#include <deque>
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -30,11 +32,11 @@ struct connection_state {
   services_ptr host;
   std::weak_ptr<transport::websocket> socket;
   std::shared_ptr<core::outbox> box;
-  bool initialized = false;
-  std::string client_id;
+  bool initialized = false; ///< the handshake is answered, or is being answered
   std::map<std::string, caf::actor> subscriptions; ///< owner of each, by the client's spelling
   std::size_t asked = 0;                           ///< requests that are not answered yet
   std::size_t owed = 0; ///< frames the socket may read once some of them are
+  std::deque<std::function<void()>> pool_work; ///< one after the other; the front one runs
 
   connection_state() = default;
   connection_state(const connection_state&) = delete;

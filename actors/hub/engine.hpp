@@ -7,7 +7,6 @@
 #include <caf/allowed_unsafe_message_type.hpp>
 #include <caf/fwd.hpp>
 
-#include <chrono>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -17,6 +16,8 @@
 /// one chat; the two speak in the messages below. To add one, write a file pair in
 /// actors/hub/engines/ and name it in `built_in_engines`.
 namespace ahpd::hub {
+
+struct services;
 
 /// Where a session's programs run.
 struct session_place {
@@ -42,6 +43,26 @@ struct turn_step {
   json::shared action;
 };
 
+/// One step of the running turn that the session's channel shows, not the chat's: a setting, a
+/// title. From the agent to its chat, and on to the session. It may come between turns too.
+struct session_step {
+  json::shared action;
+};
+
+/// A person said yes or no to a call that the agent showed without `confirmed`, so that it asks
+/// (AHP "Tool calls"); from the chat to its agent.
+struct tool_confirmed {
+  std::string turn_id;
+  std::string call;
+  bool approved = false;
+  std::string option; ///< the option that was picked; empty: none
+};
+
+/// The values of the session's settings: once when the agent starts, and again after each change.
+struct session_settings {
+  json::shared values; ///< an object
+};
+
 /// The turn is over and nothing of it runs any more; the agent takes the next.
 struct turn_ended {
   std::string turn_id;
@@ -52,7 +73,10 @@ struct turn_ended {
 /// What an agent is given when it is spawned for a chat.
 struct agent_context {
   caf::actor chat;
-  std::chrono::milliseconds delta_window{75};
+  std::string chat_uri;
+  std::string session_uri;
+  session_place where;
+  std::shared_ptr<services> host;
 };
 
 /// An engine as clients see it (AHP "AgentInfo") and how its agents are made.
@@ -61,6 +85,10 @@ struct engine {
   std::string display_name;
   std::string description;
   std::function<caf::actor(caf::actor_system&, agent_context)> spawn;
+  json::object settings = {}; ///< of its sessions: properties of a SessionConfigSchema
+  /// Why a session of it cannot start, on this host and in a machine; empty: it can.
+  std::string refused_here = {};
+  std::string refused_in_machine = {};
 };
 
 /// AgentInfo of an engine.
@@ -72,4 +100,7 @@ CAF_ALLOW_UNSAFE_MESSAGE_TYPE(ahpd::hub::session_place)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(ahpd::hub::begin_turn)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(ahpd::hub::cancel_turn)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(ahpd::hub::turn_step)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(ahpd::hub::session_step)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(ahpd::hub::tool_confirmed)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(ahpd::hub::session_settings)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(ahpd::hub::turn_ended)

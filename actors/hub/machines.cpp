@@ -218,12 +218,18 @@ void resolve(self_ptr self, const resolve_computer& what, caf::response_promise 
 }
 
 void enter(self_ptr self, const enter_machine& what, caf::response_promise promise) {
-  with_record(self, what.id, promise,
-              core::refusal(ahp::not_found, "There is no computer called " + what.id),
-              [self, what, promise](const machine_record& record) mutable {
-                promise.deliver(machine_place{docker_of(self).inside(what.id),
-                                              mapped_directory(*record.status, what.directory)});
-              });
+  with_record(
+    self, what.id, promise, core::refusal(ahp::not_found, "There is no computer called " + what.id),
+    [self, what, promise](const machine_record& record) mutable {
+      if (!takes_agent(*record.status, what.provider))
+        return promise.deliver(core::refusal(
+          ahp::permission_denied, "computer://" + what.id + " was prepared for " +
+                                    prepared_for(*record.status) + ", and this session runs " +
+                                    what.provider + "; make a machine prepared for " +
+                                    what.provider + " or run this session on the host"));
+      promise.deliver(machine_place{docker_of(self).inside(what.id),
+                                    mapped_directory(*record.status, what.directory, what.inside)});
+    });
 }
 
 /// With the plugin not loaded there is nothing to own; every question gets the words of the seed.
@@ -296,10 +302,7 @@ caf::behavior machines_actor(caf::stateful_actor<machines_state>* self, services
       look_at_all(self, [] {});
       self->delayed_send(self, pass_every, pass_atom::value);
     },
-    [self](const core::follow& f) {
-      auto shot = self->state.host->order->follow(*self->state.doc, f.box, f.spelling);
-      return core::followed{std::move(shot.state), shot.from_seq};
-    },
+    [self](const core::follow& f) { return self->state.host->order->follow(*self->state.doc, f); },
     [self](const core::unfollow& u) {
       self->state.host->order->unfollow(*self->state.doc, *u.box);
     },
@@ -328,8 +331,9 @@ caf::behavior machines_actor(caf::stateful_actor<machines_state>* self, services
     },
     [=](const pick_computer& w) {
       return promised([&](caf::response_promise p) {
-        look_at_all(self, [self, query = w.query, p]() mutable {
-          p.deliver(share(picker_rows(self->state.doc->state.at("records").get_array(), query)));
+        look_at_all(self, [self, w, p]() mutable {
+          p.deliver(share(
+            picker_rows(self->state.doc->state.at("records").get_array(), w.query, w.provider)));
         });
       });
     },

@@ -17,14 +17,17 @@
 namespace ahpd::hub {
 
 /// Where a session's programs run in a machine. Answered with `machine_place`, or refused in the
-/// words of seed "A session in one" when there is no such machine.
+/// words of seed "A session in one" when there is no such machine, and with -32009 when it was
+/// prepared for other agents.
 struct enter_machine {
   std::string id;
-  std::string directory; ///< on this host; mapped through the machine's mounts
+  std::string directory;     ///< on this host; mapped through the machine's mounts
+  std::string provider = {}; ///< the agent that is to run there; empty: none
+  std::string inside = {};   ///< where no mount covers `directory`; empty: the machine's own folder
 };
 struct machine_place {
   std::shared_ptr<runtimes::place> place;
-  std::string directory; ///< inside; empty: the machine's own
+  std::string directory; ///< inside, absolute
 };
 
 /// Kills what still runs in a machine with this marker, as soon as the machine can be asked. No
@@ -66,6 +69,7 @@ struct delete_computer {
 /// Rows of the session setting `computer` for a picker; answered with an array, `json::shared`.
 struct pick_computer {
   std::string query;
+  std::string provider; ///< empty: of any agent
 };
 
 struct machines_state {

@@ -1,10 +1,12 @@
 #pragma once
 
+#include "actors/core/clients.hpp"
 #include "actors/core/directory.hpp"
 #include "actors/core/metrics.hpp"
 #include "actors/core/wire_log.hpp"
 #include "actors/hub/engine.hpp"
 #include "runtimes/docker/manifest.hpp"
+#include "runtimes/host/served_folders.hpp"
 #include "runtimes/runtime.hpp"
 
 #include <chrono>
@@ -29,12 +31,16 @@ struct services {
   std::string default_directory; ///< absolute folder; where sessions start
   std::string shell = "/bin/sh"; ///< of this host's terminals
   std::chrono::milliseconds delta_window{75};
+  /// How long a client whose connection was lost stays an active client (AHP "Disconnection").
+  std::chrono::milliseconds return_grace{60'000};
   std::vector<engine> engines; ///< the first is the default provider
   std::optional<computer_plugin> computers;
   std::shared_ptr<runtimes::place> this_host;
+  std::shared_ptr<const runtimes::served_folders> files; ///< null: file: is not served
 
   std::shared_ptr<core::sequencer> order;
   core::directory channels;
+  core::clients clients;
   core::metrics metrics;
   std::shared_ptr<core::wire_log> wire; ///< null: frames are not logged
 

@@ -55,12 +55,17 @@ session_place place_of(const json::value& state, const std::string& otherwise) {
   return where;
 }
 
+/// In a row's state: a person gave the session its title.
+constexpr std::string_view renamed_key = "ahpd.renamed";
+
 config::session_row row_of(session_state& st) {
   auto row = st.row;
   json::object kept;
   for (const auto& [key, value] : st.doc->state.get_object())
-    if (key != "chats" && key != "activeClients")
+    if (key != "chats" && key != "activeClients" && key != "inputNeeded")
       kept[key] = value;
+  if (st.renamed)
+    kept[renamed_key] = true;
   row.state = std::move(kept);
   return row;
 }
@@ -93,6 +98,32 @@ void tell_summary(self_ptr self) {
       session_summary_changed{st.row.uri, std::make_shared<const json::value>(std::move(changes))});
 }
 
+/// The values of the session's settings.
+json::shared settings_of(const session_state& st) {
+  const auto* config = json::member(st.doc->state, "config");
+  const auto* values = config ? json::member(*config, "values") : nullptr;
+  return std::make_shared<const json::value>(
+    values && values->is_object() ? *values : json::value(json::object{}));
+}
+
+void tell_settings(self_ptr self) {
+  const session_settings now{settings_of(self->state)};
+  for (const auto& chat : self->state.chats)
+    if (chat.actor)
+      self->send(chat.actor, now);
+}
+
+/// What a chat's agent says of the session.
+void on_step(self_ptr self, const session_step& step) {
+  const auto type = json::string_member(*step.action, "type").value_or("");
+  if (type == "session/titleChanged" && self->state.renamed)
+    return;
+  publish(self, *step.action);
+  if (type == "session/configChanged")
+    tell_settings(self);
+  tell_summary(self);
+}
+
 void start_chat(self_ptr self, std::size_t i, const stored_chat& from) {
   auto& st = self->state;
   auto& chat = st.chats[i];
@@ -112,6 +143,7 @@ void start_chat(self_ptr self, std::size_t i, const stored_chat& from) {
                    st.row.uri,
                    std::string(json::string_member(st.doc->state, "provider").value_or("")),
                    place_of(st.doc->state, st.host->default_directory),
+                   settings_of(st),
                    chat.ordinal,
                    std::make_shared<const json::value>(std::move(state)),
                    std::move(ordinals),
@@ -244,6 +276,8 @@ void on_client_action(self_ptr self, const core::client_action& a) {
     ++st.host->metrics.refused_actions_total;
     return st.host->order->refuse(*a.action, a.origin, *why);
   }
+  if (type == "session/titleChanged")
+    st.renamed = true;
   if (!ahp::reduce(ahp::channel_kind::session, st.doc->state, *a.action) ||
       type == "session/activeClientSet" || type == "session/activeClientRemoved") {
     st.host->order->announce(*st.doc, *a.action, a.origin);
@@ -253,21 +287,33 @@ void on_client_action(self_ptr self, const core::client_action& a) {
     self, st.host->store->get(), [row = row_of(st)](config::store& db) { db.put_session(row); },
     [self, a] {
       auto& now = self->state;
+      // Before the echo, so that a turn which follows it finds them.
+      if (json::string_member(*a.action, "type") == "session/configChanged")
+        tell_settings(self);
       now.host->order->announce(*now.doc, *a.action, a.origin);
       tell_summary(self);
     });
 }
 
+/// Who follows the session's channel on no connection is no active client of it any more (AHP
+/// "Subscriptions").
+void drop_if_gone(self_ptr self, const std::string& client_id) {
+  auto& st = self->state;
+  const auto& clients = st.doc->state.at("activeClients").get_array();
+  const bool active = std::any_of(clients.begin(), clients.end(), [&](const auto& c) {
+    return json::string_member(c, "clientId") == client_id;
+  });
+  if (active && !st.host->order->followed_by(*st.doc, client_id))
+    publish(self, build::active_client_removed(client_id));
+}
+
 void on_unfollow(self_ptr self, const core::unfollow& u) {
   auto& st = self->state;
   st.host->order->unfollow(*st.doc, *u.box);
-  // Whoever leaves the session's channel is no active client of it any more (AHP "Subscriptions").
-  const auto& clients = st.doc->state.at("activeClients").get_array();
-  const bool active = std::any_of(clients.begin(), clients.end(), [&](const auto& c) {
-    return json::string_member(c, "clientId") == u.client_id;
-  });
-  if (active)
-    publish(self, build::active_client_removed(u.client_id));
+  if (u.lost)
+    self->delayed_send(self, st.host->return_grace, client_settled{u.box->client_id()});
+  else
+    drop_if_gone(self, u.box->client_id());
 }
 
 void dispose(self_ptr self, caf::response_promise promise) {
@@ -308,6 +354,7 @@ caf::behavior session_actor(caf::stateful_actor<session_state>* self, services_p
   st.host = std::move(host);
   st.row = std::move(start.row);
   auto state = st.row.state.as_object();
+  st.renamed = state.erase(renamed_key) > 0;
   state["activeClients"] = json::array{};
   json::array chats;
   for (const auto& chat : start.chats)
@@ -331,16 +378,14 @@ caf::behavior session_actor(caf::stateful_actor<session_state>* self, services_p
   });
   return {
     [self](const core::client_action& a) { on_client_action(self, a); },
-    [self](const core::follow& f) {
-      auto& now = self->state;
-      auto shot = now.host->order->follow(*now.doc, f.box, f.spelling);
-      return core::followed{std::move(shot.state), shot.from_seq};
-    },
+    [self](const core::follow& f) { return self->state.host->order->follow(*self->state.doc, f); },
     [self](const core::unfollow& u) { on_unfollow(self, u); },
+    [self](const client_settled& who) { drop_if_gone(self, who.client_id); },
     [self](const join_session& who) {
       publish(self, {{"type", "session/activeClientSet"}, {"activeClient", *who.client}});
     },
     [self](const chat_changed& what) { on_chat_changed(self, what); },
+    [self](const session_step& step) { on_step(self, step); },
     [self](const find_chat& what) { return on_find_chat(self, what); },
     [self](const find_place&) {
       return place_of(self->state.doc->state, self->state.host->default_directory);

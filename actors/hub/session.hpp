@@ -35,6 +35,12 @@ struct join_session {
   json::shared client; ///< SessionActiveClient
 };
 
+/// A client follows all that it is going to follow: one that does not follow the session is no
+/// active client of it. No answer.
+struct client_settled {
+  std::string client_id;
+};
+
 /// A chat as the store has it.
 struct stored_chat {
   config::chat_row row;
@@ -61,7 +67,8 @@ struct session_state {
   config::session_row row; ///< `state` in it is not kept up: `doc` is
   std::shared_ptr<core::channel> doc;
   std::vector<chat> chats;
-  json::value summary; ///< as it was last told
+  json::value summary;  ///< as it was last told
+  bool renamed = false; ///< by a person: no agent gives it another title
 };
 
 /// Reads a session and its chats; nothing when it is not there.
@@ -78,4 +85,5 @@ CAF_ALLOW_UNSAFE_MESSAGE_TYPE(ahpd::hub::find_chat)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(ahpd::hub::find_place)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(ahpd::hub::dispose_session)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(ahpd::hub::join_session)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(ahpd::hub::client_settled)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(ahpd::hub::session_start)

@@ -30,8 +30,8 @@ struct plan_refusal {
 std::variant<session_plan, plan_refusal>
 plan_session(const services& host, const json::object& params, const std::string& client_id);
 
-/// SessionConfigSchema of a session of any provider: the key `computer` when machines are made
-/// here.
-json::object session_config_schema(const services& host);
+/// SessionConfigSchema of a provider's sessions: the key `computer` when machines are made here,
+/// and the settings of its engine.
+json::object session_config_schema(const services& host, const std::string& provider);
 
 } // namespace ahpd::hub

@@ -73,7 +73,8 @@ session_start rows_of(const services& host, const session_plan& plan) {
   if (folders.empty())
     folders.emplace_back(ahp::file_uri(host.default_directory));
   state["workingDirectories"] = std::move(folders);
-  state["config"] = json::object{{"schema", session_config_schema(host)}, {"values", plan.config}};
+  state["config"] =
+    json::object{{"schema", session_config_schema(host, plan.provider)}, {"values", plan.config}};
   auto first = build::chat_state(chat, "New session", now, json::object{{"kind", "user"}});
   first.as_object().erase("turns");
   return {{plan.id, plan.uri, now, now, std::move(state)},
@@ -130,12 +131,17 @@ void create(self_ptr self, const create_session& what, caf::response_promise pro
   if (plan.machine.empty())
     return finish_create(self, plan, promise);
   // The machine must be there; a session never falls back to this host (seed "A session in one").
-  self->request(st.host->machines->get(), machine_limit, enter_machine{plan.machine, {}})
-    .then([self, plan, promise](const machine_place&) { finish_create(self, plan, promise); },
-          [self, plan, promise](const caf::error& why) mutable {
-            self->state.claimed.erase(plan.id);
-            promise.deliver(core::refusal(jsonrpc::invalid_params, core::to_wire(why).message));
-          });
+  self
+    ->request(st.host->machines->get(), machine_limit,
+              enter_machine{plan.machine, {}, plan.provider})
+    .then(
+      [self, plan, promise](const machine_place&) { finish_create(self, plan, promise); },
+      [self, plan, promise](const caf::error& why) mutable {
+        self->state.claimed.erase(plan.id);
+        const auto wire = core::to_wire(why);
+        promise.deliver(core::refusal(
+          wire.code == ahp::permission_denied ? wire.code : jsonrpc::invalid_params, wire.message));
+      });
 }
 
 /// Opens a session from the store once for all who ask meanwhile.
@@ -321,6 +327,10 @@ caf::behavior sessions_actor(caf::stateful_actor<sessions_state>* self, services
                   });
         });
       });
+    },
+    [self](const client_settled& who) {
+      for (const auto& [id, session] : self->state.open)
+        self->send(session.actor, who);
     },
     [=](const open_channel& what) {
       return promised([&](caf::response_promise promise) {

@@ -302,11 +302,7 @@ caf::behavior terminal_actor(caf::stateful_actor<terminal_state>* self, services
     [self](window_atom) { on_window_end(self); },
     [self](leave_atom) { self->quit(); },
     [self](const core::client_action& a) { on_client_action(self, a); },
-    [self](const core::follow& f) {
-      auto& now = self->state;
-      auto shot = now.host->order->follow(*now.doc, f.box, f.spelling);
-      return core::followed{std::move(shot.state), shot.from_seq};
-    },
+    [self](const core::follow& f) { return self->state.host->order->follow(*self->state.doc, f); },
     [self](const core::unfollow& u) {
       self->state.host->order->unfollow(*self->state.doc, *u.box);
     },

@@ -94,7 +94,7 @@ void create_the_terminal(const call& c) {
   what.claim = std::make_shared<const json::value>(claim);
   if (json::string_member(claim, "kind") == "session")
     return open_in_session(c, std::move(what));
-  if (json::string_member(claim, "clientId") != c.self->state.client_id)
+  if (json::string_member(claim, "clientId") != c.self->state.box->client_id())
     return c.refuse(jsonrpc::invalid_params, "claim.clientId must be this client's own");
   what.where.directory = c.self->state.host->default_directory;
   open_it(c, std::move(what));

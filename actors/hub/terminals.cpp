@@ -194,11 +194,13 @@ void enter(self_ptr self, const open_terminal& what) {
     return record_run(self, what, directory);
   }
   const auto& directory = what.directory.empty() ? what.where.directory : what.directory;
-  self->request(st.host->machines->get(), place_limit, enter_machine{e.machine, directory})
+  self
+    ->request(st.host->machines->get(), place_limit,
+              enter_machine{e.machine, directory, {}, what.directory})
     .then(
       [self, what](const machine_place& there) {
         find(self, what.uri)->place = there.place;
-        record_run(self, what, there.directory.empty() ? what.directory : there.directory);
+        record_run(self, what, there.directory);
       },
       [self, uri = what.uri](const caf::error& why) { refuse_opening(self, uri, why); });
 }

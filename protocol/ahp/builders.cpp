@@ -230,12 +230,12 @@ value computer_removed(std::string_view id) {
   return object{{"type", "x-ahpd-computers/removed"}, {"id", id}};
 }
 
-std::string action_frame(std::string_view channel, std::string_view action,
-                         std::uint64_t server_seq, const std::optional<origin>& from,
-                         std::string_view rejection) {
-  std::string out;
-  out.reserve(action.size() + channel.size() + 256);
-  out += R"({"jsonrpc":"2.0","method":"action","params":{"channel":)";
+namespace {
+
+void append_envelope(std::string& out, std::string_view channel, std::string_view action,
+                     std::uint64_t server_seq, const std::optional<origin>& from,
+                     std::string_view rejection) {
+  out += R"({"channel":)";
   jsonrpc::append_quoted(out, channel);
   out += R"(,"action":)";
   out += action;
@@ -249,7 +249,28 @@ std::string action_frame(std::string_view channel, std::string_view action,
     out += R"(,"rejectionReason":)";
     jsonrpc::append_quoted(out, rejection);
   }
-  out += "}}";
+  out += "}";
+}
+
+} // namespace
+
+std::string action_envelope(std::string_view channel, std::string_view action,
+                            std::uint64_t server_seq, const std::optional<origin>& from,
+                            std::string_view rejection) {
+  std::string out;
+  out.reserve(action.size() + channel.size() + 256);
+  append_envelope(out, channel, action, server_seq, from, rejection);
+  return out;
+}
+
+std::string action_frame(std::string_view channel, std::string_view action,
+                         std::uint64_t server_seq, const std::optional<origin>& from,
+                         std::string_view rejection) {
+  std::string out;
+  out.reserve(action.size() + channel.size() + 320);
+  out += R"({"jsonrpc":"2.0","method":"action","params":)";
+  append_envelope(out, channel, action, server_seq, from, rejection);
+  out += "}";
   return out;
 }
 

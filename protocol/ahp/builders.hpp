@@ -99,8 +99,13 @@ struct origin {
   std::uint64_t client_seq = 0;
 };
 
-/// The whole frame of the notification `action` (AHP "Envelope"). `action` is JSON text, so that
-/// one that goes out in several frames is serialised once. `rejection` empty: not refused.
+/// An ActionEnvelope (AHP "Envelope"). `action` is JSON text, so that one that goes out several
+/// times is serialised once. `rejection` empty: not refused.
+std::string action_envelope(std::string_view channel, std::string_view action,
+                            std::uint64_t server_seq, const std::optional<origin>& from,
+                            std::string_view rejection = {});
+
+/// The whole frame of the notification `action`, with such an envelope.
 std::string action_frame(std::string_view channel, std::string_view action,
                          std::uint64_t server_seq, const std::optional<origin>& from,
                          std::string_view rejection = {});

@@ -35,7 +35,9 @@ constexpr std::array members{
   member_rule{"authenticate", "scopes", kind::texts},
   member_rule{"authenticate", "expiresIn", kind::count},
   member_rule{"createSession", "provider", kind::text},
+  member_rule{"createSession", "workingDirectory", kind::text}, // before 0.7
   member_rule{"createSession", "workingDirectories", kind::texts},
+  member_rule{"createSession", "fork", kind::object}, // before 0.9
   member_rule{"createSession", "config", kind::object},
   member_rule{"createSession", "config.computer", kind::text},
   member_rule{"createSession", "activeClient", kind::object},

@@ -1,8 +1,11 @@
 #include "protocol/ahp/versions.hpp"
 
+#include "protocol/ahp/versions/steps.hpp"
+
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <span>
 #include <tuple>
 #include <utility>
 
@@ -52,99 +55,53 @@ std::optional<semver> parse_version(std::string_view text) {
 /// The dialect of a version below 1.0, where each minor is a range of its own.
 std::optional<dialect> before_one(const semver& version) {
   const auto& [major, minor, patch] = version;
-  if (major == 0 && minor == 9)
+  if (major != 0)
+    return std::nullopt;
+  switch (minor) {
+  case 9:
     return dialect::v0_9;
-  return std::nullopt;
+  case 8:
+    return dialect::v0_8;
+  case 7:
+    return dialect::v0_7;
+  case 6:
+    return dialect::v0_6;
+  default:
+    return std::nullopt;
+  }
 }
-
-// ---- one step back: 1.0 as 0.9 has it ----
-
-constexpr std::array<std::string_view, 9> new_in_1_0{
-  "chat/backgroundWorkRemoved", "chat/backgroundWorkSet", "chat/canvasesChanged",
-  "chat/changesetsChanged",     "chat/isArchivedChanged", "chat/isReadChanged",
-  "chat/movableChanged",        "session/chatsReordered", "session/mcpServerBackgroundRequested",
-};
-
-bool lacks_in_0_9(std::string_view type) {
-  return std::find(new_in_1_0.begin(), new_in_1_0.end(), type) != new_in_1_0.end();
-}
-
-void erase(object& o, std::initializer_list<std::string_view> keys) {
-  for (const auto key : keys)
-    o.erase(key);
-}
-
-bool recomputing(const value& v) {
-  return json::string_member(v, "status") == "recomputing";
-}
-
-/// Members of a chat that 1.0 added to its summary.
-void summary_of_chat_to_0_9(value* chat) {
-  if (auto* o = chat ? chat->if_object() : nullptr)
-    erase(*o, {"changes", "movable"});
-}
-
-bool differs_in_0_9(std::string_view type, const value& action) {
-  return type == "session/chatAdded" || type == "session/chatUpdated" ||
-         (type == "changeset/statusChanged" && recomputing(action));
-}
-
-void action_to_0_9(std::string_view type, value& action) {
-  if (type == "session/chatAdded")
-    summary_of_chat_to_0_9(json::member(action, "summary"));
-  else if (type == "session/chatUpdated")
-    summary_of_chat_to_0_9(json::member(action, "changes"));
-  else
-    action.get_object()["status"] = "computing";
-}
-
-void state_to_0_9(value& state) {
-  auto* o = state.if_object();
-  if (!o)
-    return;
-  if (recomputing(state))
-    (*o)["status"] = "computing";
-  if (o->contains("turns"))
-    erase(*o, {"changes", "movable", "changesets", "backgroundWork", "canvases"});
-  auto* chats = json::member(state, "chats");
-  if (auto* list = chats ? chats->if_array() : nullptr)
-    for (auto& chat : *list)
-      summary_of_chat_to_0_9(&chat);
-}
-
-void summary_to_0_9(object& summary) {
-  erase(summary, {"chats", "defaultChat"});
-}
-
-/// Nothing that a 0.9 peer sends reads differently in 1.0.
-void accept_from_0_9(std::string_view, object&) {}
 
 // ---- the chain ----
 
-/// How one version reads in the one before it, and the way back.
-struct step {
-  dialect older;
-  bool (*lacks)(std::string_view type); ///< actions that the older version does not know
-  bool (*differs)(std::string_view type, const value& action); ///< actions that `action` rewrites
-  void (*action)(std::string_view type, value& action);
-  void (*state)(value& state);
-  void (*summary)(object& summary);
-  void (*accept)(std::string_view method, object& params);
-};
-
 /// From the newest version to the oldest. What a peer sees went through every step down to its own;
 /// what it sends goes up through the same steps.
-constexpr std::array chain{
-  step{dialect::v0_9, lacks_in_0_9, differs_in_0_9, action_to_0_9, state_to_0_9, summary_to_0_9,
-       accept_from_0_9},
-};
+constexpr std::array chain{&versions::to_0_9, &versions::to_0_8, &versions::to_0_7,
+                           &versions::to_0_6};
+static_assert(chain.size() + 1 == dialects);
 
-/// How many steps lie between the model and a dialect.
-std::size_t steps_to(dialect speaks) {
-  for (std::size_t i = 0; i < chain.size(); ++i)
-    if (chain[i].older == speaks)
-      return i + 1;
-  return 0;
+using steps = std::span<const versions::step* const>;
+
+/// The steps between the model and a dialect, newest first.
+steps down_to(dialect speaks) {
+  return steps(chain).first(static_cast<std::size_t>(speaks));
+}
+
+/// What one action becomes in the version before.
+void step_down(const versions::step& to, const json::shared& action, const value& state,
+               std::vector<json::shared>& out) {
+  const auto type = json::string_member(*action, "type");
+  if (!type)
+    return out.push_back(action);
+  if (to.lacks(*type, *action)) {
+    for (auto& other : to.instead(*type, *action, state))
+      out.push_back(std::make_shared<const value>(std::move(other)));
+    return;
+  }
+  if (!to.differs(*type, *action))
+    return out.push_back(action);
+  value copy = *action;
+  to.action(*type, copy.get_object(), state);
+  out.push_back(std::make_shared<const value>(std::move(copy)));
 }
 
 } // namespace
@@ -171,42 +128,68 @@ std::optional<negotiated> negotiate(const std::vector<std::string>& offered) {
 }
 
 json::array supported_versions() {
-  return {"^1.0.0", "^0.9.0"};
+  return {"^1.0.0", "^0.9.0", "^0.8.0", "^0.7.0", "^0.6.0"};
 }
 
-json::shared adapt_action(dialect speaks, const json::shared& action) {
-  auto adapted = action;
-  for (std::size_t i = 0; i < steps_to(speaks); ++i) {
-    const auto type = json::string_member(*adapted, "type");
-    if (!type)
-      return adapted;
-    if (chain[i].lacks(*type))
-      return nullptr;
-    if (!chain[i].differs(*type, *adapted))
-      continue;
-    auto copy = std::make_shared<value>(*adapted);
-    chain[i].action(*type, *copy);
-    adapted = std::move(copy);
+bool has_action(dialect speaks, std::string_view type) {
+  const auto all = down_to(speaks);
+  return std::none_of(all.begin(), all.end(), [&](auto* to) { return to->lacks(type, nullptr); });
+}
+
+std::vector<json::shared> adapt_action(dialect speaks, const json::shared& action,
+                                       const value& state) {
+  std::vector<json::shared> adapted{action};
+  for (const auto* to : down_to(speaks)) {
+    std::vector<json::shared> older;
+    for (const auto& one : adapted)
+      step_down(*to, one, state, older);
+    adapted = std::move(older);
   }
   return adapted;
 }
 
-value adapt_state(dialect speaks, value state) {
-  for (std::size_t i = 0; i < steps_to(speaks); ++i)
-    chain[i].state(state);
+bool needs_state(dialect speaks, std::string_view type) {
+  const auto all = down_to(speaks);
+  return std::any_of(all.begin(), all.end(), [&](auto* to) { return to->needs_state(type); });
+}
+
+value adapt_state(dialect speaks, channel_kind kind, value state) {
+  if (auto* o = state.if_object())
+    for (const auto* to : down_to(speaks))
+      to->state(kind, *o);
   return state;
 }
 
-value adapt_summary(dialect speaks, value summary) {
-  auto* o = summary.if_object();
-  for (std::size_t i = 0; o && i < steps_to(speaks); ++i)
-    chain[i].summary(*o);
-  return summary;
+value adapt_notification(dialect speaks, std::string_view method, value params) {
+  auto* o = params.if_object();
+  if (!o)
+    return params;
+  auto* row = method == "root/sessionAdded"            ? versions::object_member(*o, "summary")
+              : method == "root/sessionSummaryChanged" ? versions::object_member(*o, "changes")
+                                                       : nullptr;
+  for (const auto* to : down_to(speaks)) {
+    if (row)
+      to->summary(*row);
+    to->notification(method, *o);
+  }
+  return params;
+}
+
+value adapt_result(dialect speaks, std::string_view method, value result) {
+  auto* o = result.if_object();
+  if (!o)
+    return result;
+  for (const auto* to : down_to(speaks)) {
+    if (method == "listSessions")
+      versions::each(*o, {"items"}, {}, to->summary);
+    to->result(method, *o);
+  }
+  return result;
 }
 
 object accept_params(dialect speaks, std::string_view method, object params) {
-  for (auto i = steps_to(speaks); i-- > 0;)
-    chain[i].accept(method, params);
+  const auto all = down_to(speaks);
+  std::for_each(all.rbegin(), all.rend(), [&](auto* to) { to->accept(method, params); });
   return params;
 }
 

@@ -11,13 +11,15 @@ namespace {
 /// More than any image has; what comes above it is not counted.
 constexpr std::size_t most_layers = 1024;
 constexpr std::size_t most_text = 2000;
+/// More than any layer has: the sum over all of them stays exact as a JSON number.
+constexpr std::uint64_t most_bytes = std::uint64_t{1} << 43;
 
 std::uint64_t size_of(const json::value* v) {
   if (!v || !v->is_number())
     return 0;
   json::error_code ec;
   const auto out = v->to_number<std::uint64_t>(ec);
-  return ec ? 0 : out;
+  return ec ? 0 : std::min(out, most_bytes);
 }
 
 } // namespace
@@ -55,8 +57,9 @@ bool pull_report::take(std::string_view line) {
   }
   auto& part = found->second;
   if (const auto* amount = json::member(*parsed, "progressDetail"); amount && fetching) {
-    part.total = std::max(part.total, size_of(json::member(*amount, "total")));
     part.current = std::max(part.current, size_of(json::member(*amount, "current")));
+    // A registry may not know the size, or be wrong about it.
+    part.total = std::max({part.total, part.current, size_of(json::member(*amount, "total"))});
   } else if (status == "Download complete" || status == "Extracting") {
     part.current = part.total;
   } else if (status == "Pull complete" || status == "Already exists") {

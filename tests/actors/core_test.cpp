@@ -24,8 +24,10 @@ struct recorded_socket : transport::websocket {
     sent.push_back(std::move(text));
   }
   void grant(std::size_t) override {}
-  void close(std::uint16_t, std::string_view) override {}
+  void close(std::uint16_t code, std::string_view) override { closed = code; }
   std::size_t queued_bytes() const override { return 0; }
+
+  std::uint16_t closed = 0;
 
   std::vector<json::value> frames() {
     std::lock_guard lock(guard);
@@ -82,8 +84,8 @@ TEST_CASE("an action reaches every follower as one buffer, with one number") {
   core::channel session(ahp::channel_kind::session, "ahp-session:/a", json::object{{"title", ""}});
   follower a;
   follower b;
-  CHECK(order.follow(session, a.box, "ahp-session:/a").from_seq == 0);
-  order.follow(session, b.box, "ahp-session:/a");
+  CHECK(order.follow(session, {"ahp-session:/a", a.box, {}, 0}).from_seq == 0);
+  order.follow(session, {"ahp-session:/a", b.box, {}, 0});
   order.publish(session, title("x"), core::action_origin{"c", 7});
   REQUIRE(a.socket->sent.size() == 1);
   CHECK(a.socket->sent[0] == b.socket->sent[0]); // the same buffer, not an equal one
@@ -97,7 +99,7 @@ TEST_CASE("a follower with its own spelling is answered in it") {
   auto order = numbers();
   core::channel session(ahp::channel_kind::session, "ahp-session:/a", json::object{{"title", ""}});
   follower a;
-  order.follow(session, a.box, "shell:/a");
+  order.follow(session, {"shell:/a", a.box, {}, 0});
   order.publish(session, title("x"));
   CHECK(a.socket->frames().at(0).at("params").at("channel") == "shell:/a");
 }
@@ -106,7 +108,7 @@ TEST_CASE("a refusal repeats the current number and moves nothing") {
   auto order = numbers();
   core::channel session(ahp::channel_kind::session, "ahp-session:/a", json::object{{"title", ""}});
   follower a;
-  order.follow(session, a.box, "ahp-session:/a");
+  order.follow(session, {"ahp-session:/a", a.box, {}, 0});
   order.publish(session, title("x"));
   order.refuse(title("y"), {"c", 1, a.box, "ahp-session:/a"}, "no");
   const auto params = a.socket->frames().at(1).at("params");
@@ -120,8 +122,8 @@ TEST_CASE("two owners on two threads never send a follower a smaller number afte
   core::channel a(ahp::channel_kind::session, "ahp-session:/a", json::object{{"title", ""}});
   core::channel b(ahp::channel_kind::session, "ahp-session:/b", json::object{{"title", ""}});
   follower both;
-  order.follow(a, both.box, "ahp-session:/a");
-  order.follow(b, both.box, "ahp-session:/b");
+  order.follow(a, {"ahp-session:/a", both.box, {}, 0});
+  order.follow(b, {"ahp-session:/b", both.box, {}, 0});
   constexpr int rounds = 2'000;
   const auto write = [&](core::channel& where) {
     for (int i = 0; i < rounds; ++i)
@@ -153,19 +155,104 @@ TEST_CASE("numbers run out with an error, never past what is on disk") {
   CHECK(order.publish(session, title("4")) == 3);
 }
 
-TEST_CASE("a held outbox lets the answer go before what came meanwhile") {
+TEST_CASE("what is pushed behind a slot waits until the slot is filled") {
   follower a;
   const auto text = [](const char* t) { return std::make_shared<const std::string>(t); };
-  a.box->hold();
+  const auto sent = [&] {
+    std::string out;
+    for (const auto& f : a.socket->sent)
+      out += *f;
+    return out;
+  };
   a.box->push(text("1"));
-  a.box->hold();
-  a.box->release(text("2"));
-  CHECK(a.socket->sent.empty());
-  a.box->release(text("3"));
-  REQUIRE(a.socket->sent.size() == 3);
-  CHECK(*a.socket->sent[0] == "2");
-  CHECK(*a.socket->sent[1] == "3");
-  CHECK(*a.socket->sent[2] == "1");
+  const auto one = a.box->reserve();
+  a.box->push(text("2"));
+  const auto two = a.box->reserve();
+  a.box->push_action(text("3"));
+  CHECK(sent() == "1");
+  a.box->postpone(one); // its follower begins to hear here
+  CHECK(sent() == "12");
+  a.box->push_action(text("4"));
+  a.box->fill(one, text("A"));
+  CHECK(sent() == "12");
+  a.box->fill(two, text("B"));
+  CHECK(sent() == "12B3A4");
+  const auto three = a.box->reserve();
+  a.box->push_action(text("5"));
+  a.box->push(text("6"));
+  a.box->take_back_actions();
+  a.box->fill(three, text("C"));
+  CHECK(sent() == "12B3A4C6");
+}
+
+TEST_CASE("a slot that is never filled holds back a bounded number of bytes") {
+  follower a;
+  a.box->reserve();
+  const auto big = std::make_shared<const std::string>(std::string(1u << 20, 'x'));
+  for (int i = 0; i < 32; ++i)
+    a.box->push(big);
+  CHECK(a.socket->closed == 0);
+  a.box->push(big);
+  CHECK(a.socket->closed == 1013);
+}
+
+TEST_CASE("snapshots taken one after the other are brought to one number") {
+  auto order = numbers();
+  core::channel x(ahp::channel_kind::session, "ahp-session:/x", json::object{{"title", ""}});
+  core::channel y(ahp::channel_kind::session, "ahp-session:/y", json::object{{"title", ""}});
+  follower a;
+  const auto slot = a.box->reserve();
+  std::vector<core::followed> shots;
+  shots.push_back(order.follow(x, {"ahp-session:/x", a.box, {}, 0}));
+  order.publish(x, title("1"));
+  order.publish(y, title("2"));
+  shots.push_back(order.follow(y, {"ahp-session:/y", a.box, {}, 0}));
+  order.publish(x, title("3"));
+  CHECK(shots[0].from_seq == 0);
+  CHECK(shots[1].from_seq == 2);
+  CHECK(order.settle(*a.box, shots) == 3);
+  order.publish(y, title("4"));
+  a.box->fill(slot, std::make_shared<const std::string>("{}"));
+  CHECK(shots[0].from_seq == 3);
+  CHECK(shots[1].from_seq == 3);
+  CHECK(shots[0].state->at("title") == "3");
+  CHECK(shots[1].state->at("title") == "2");
+  const auto frames = a.socket->frames();
+  REQUIRE(frames.size() == 2); // the answer, and what came after it
+  CHECK(frames[1].at("params").at("serverSeq") == 4);
+}
+
+TEST_CASE("what a client missed is given once, then it hears on") {
+  core::sequencer order(10, core::sequencer::block, {}, 4'000);
+  const auto x = std::make_shared<core::channel>(ahp::channel_kind::session, "ahp-session:/x",
+                                                 json::object{{"title", ""}});
+  const auto y = std::make_shared<core::channel>(ahp::channel_kind::session, "ahp-session:/y",
+                                                 json::object{{"title", ""}});
+  follower first;
+  order.follow(*x, {"ahp-session:/x", first.box, {}, 0});
+  order.publish(*x, title("1"), core::action_origin{"c", 5});
+  order.publish(*y, title("2"));
+  order.publish(*x, title("3"));
+
+  follower back;
+  auto missed = order.resume({{"shell:/x", x}}, back.box, 11, 1'000);
+  REQUIRE(missed);
+  REQUIRE(missed->size() == 1);
+  CHECK((*missed)[0].seq == 13);
+  CHECK((*missed)[0].spelling == "shell:/x");
+  CHECK(json::parse(*(*missed)[0].action) == title("3"));
+  order.publish(*x, title("4"));
+  CHECK(back.socket->frames().at(0).at("params").at("channel") == "shell:/x");
+
+  follower late;
+  CHECK_FALSE(order.resume({{"", x}}, late.box, 9, 1'000));  // before this host's first number
+  CHECK_FALSE(order.resume({{"", x}}, late.box, 99, 1'000)); // a number that is not there yet
+  CHECK_FALSE(order.resume({{"", x}}, late.box, 10, 10));    // too much
+  CHECK(order.followers(*x) == 2);
+  for (int i = 0; i < 100; ++i)
+    order.publish(*x, title("more"));
+  CHECK_FALSE(order.resume({{"", x}}, late.box, 11, 1'000'000)); // evicted
+  CHECK(order.resume({{"", x}}, late.box, order.current() - 1, 1'000'000));
 }
 
 TEST_CASE("an outbox whose socket is gone swallows what it is given") {

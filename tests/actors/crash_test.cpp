@@ -151,6 +151,28 @@ TEST_CASE("a killed connection closes its socket and leaves no follower behind")
   other.result("disposeSession", {{"channel", session}});
 }
 
+TEST_CASE("an active client whose connection is lost stays one for a while") {
+  live_hub hub([](hub::services& host) { host.return_grace = std::chrono::milliseconds(1); });
+  auto c = busy_client(hub);
+  auto other = hub.connect("other");
+  other.result("subscribe", {{"channel", session}});
+  other.dispatch(session, {{"type", "session/activeClientSet"},
+                           {"activeClient", {{"clientId", "other"}, {"tools", json::array{}}}}});
+  c.wait_action("session/activeClientSet", session);
+  auto again = hub.connect("other"); // the same client on a second connection keeps it one
+  again.result("subscribe", {{"channel", session}});
+  other.events.on_closed({});
+  CHECK(other.socket->wait_closed());
+  c.dispatch(session, {{"type", "session/titleChanged"}, {"title", "after"}});
+  c.wait_action("session/titleChanged", session);
+  again.events.on_closed({});
+  c.wait_action("session/activeClientRemoved", session);
+  std::size_t removed = 0;
+  for (const auto& f : c.socket->frames())
+    removed += json::serialize(f).find("session/activeClientRemoved") != std::string::npos;
+  CHECK(removed == 1);
+}
+
 TEST_CASE("the store's end is the hub's end") {
   live_hub hub;
   auto c = busy_client(hub);

@@ -48,7 +48,7 @@ double shared_buffer(const std::vector<std::shared_ptr<sink>>& sockets) {
   core::sequencer order(0, core::sequencer::block, {});
   core::channel channel(ahp::channel_kind::chat, "ahp-chat:/c", chat());
   for (const auto& s : sockets)
-    order.follow(channel, std::make_shared<core::outbox>(s), "ahp-chat:/c");
+    order.follow(channel, {"ahp-chat:/c", std::make_shared<core::outbox>(s), {}, 0});
   const auto began = cpu_seconds();
   for (int i = 0; i < deltas; ++i)
     order.publish(channel, delta());

@@ -266,6 +266,22 @@ TEST_CASE("a rollback undoes everything since begin, and is harmless without one
   CHECK(s.count_sessions() == 1);
 }
 
+TEST_CASE("a chat keeps the id of its agent's session, whatever else is written of it") {
+  const tests::scratch dir;
+  const auto file = dir.path() + "/ahpd.db";
+  {
+    config::store s(file);
+    s.put_session(session("a", 1));
+    s.put_chat(chat("c", "a", 0));
+    CHECK(s.backend_of_chat("c").empty());
+    s.set_backend_of_chat("c", "their-id");
+    s.put_chat(chat("c", "a", 0));
+  }
+  config::store again(file);
+  CHECK(again.backend_of_chat("c") == "their-id");
+  CHECK(again.backend_of_chat("nobody").empty());
+}
+
 TEST_CASE("a file of a newer program is refused and left as it was") {
   tests::scratch dir;
   const std::string file = dir.path() + "/ahpd.db";
@@ -273,7 +289,7 @@ TEST_CASE("a file of a newer program is refused and left as it was") {
   run_sql(file, "PRAGMA user_version = 99");
   const auto before = tests::read_file(file);
   CHECK(refusal(file) ==
-        file + " was made by a newer ahpd: its schema is 99 and this one knows up to 1");
+        file + " was made by a newer ahpd: its schema is 99 and this one knows up to 2");
   CHECK(tests::read_file(file) == before);
 }
 

@@ -54,8 +54,10 @@ TEST_CASE("every script that is run stops at the first failure and can be run") 
 }
 
 TEST_CASE("scripts answer --help with their own text and refuse words they do not know") {
-  for (const char* name : {"tools/install-deps", "tools/test", "tools/bench", "tools/quickstart",
-                           "tests/support/docker-up", "tests/support/base-image"}) {
+  for (const char* name :
+       {"tools/install-deps", "tools/test", "tools/bench", "tools/fuzz", "tools/soak", "tools/quickstart",
+        "tests/support/docker-up", "tests/support/base-image", "tests/support/node-image",
+        "tests/support/npm-package"}) {
     CAPTURE(name);
     const auto path = (fs::path(AHPD_SOURCE_DIR) / name).string();
     const auto help = ahpd::tests::run_program({{path, "--help"}, {}, {}});

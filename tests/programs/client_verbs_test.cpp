@@ -73,6 +73,7 @@ TEST_CASE("wrong words end with 2 and name the verb's help") {
     {"computer", "fly", "box"},
     {"session", "list", "--token", "a", "--token-file", "b"},
     {"session", "list", "--remote", "ftp://x"},
+    {"session", "list", "--remote", "ws:?"},
     {"session", "list", "--remote", "ws://x:99999999"},
   };
   for (const auto& words : wrong) {

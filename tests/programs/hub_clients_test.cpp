@@ -1,91 +1,17 @@
 // Several clients on one session of the real hub: what each folds is what the hub holds.
 
-#include "tests/programs/hub_support.hpp"
-
-#include "protocol/ahp/reducers.hpp"
+#include "tests/programs/folding_client.hpp"
 
 #include <doctest/doctest.h>
 
-#include <map>
 #include <optional>
 
 using namespace ahpd;
+using tests::check_same;
+using tests::folding_client;
+using tests::named;
 
 namespace {
-
-tests::peer_options named(const std::string& name) {
-  tests::peer_options out;
-  out.client_id = name;
-  return out;
-}
-
-/// A client that keeps the channels it follows as a client should: the snapshot, and every later
-/// action folded into it.
-struct folding_client : tests::ahp_peer {
-  struct document {
-    json::value state;
-    std::int64_t seq = 0;
-  };
-
-  std::map<std::string, document> documents;
-  std::size_t folded = 0;
-  std::int64_t last_seq = 0;
-
-  folding_client(const tests::hub_process& hub, const std::string& name)
-      : ahp_peer(hub.url(), named(name)) {
-    last_seq = initialize().at("serverSeq").as_int64();
-    follow("ahp-root://");
-  }
-
-  void follow(const std::string& uri) {
-    const auto shot = request("subscribe", {{"channel", uri}}).at("snapshot");
-    fold(); // what came before the answer belongs to the old document
-    documents[uri] = {shot.at("state"), shot.at("fromSeq").as_int64()};
-  }
-
-  void leave(const std::string& uri) {
-    notify("unsubscribe", {{"channel", uri}});
-    documents.erase(uri);
-  }
-
-  static ahp::channel_kind kind_of(const std::string& uri) {
-    if (uri == "ahp-root://")
-      return ahp::channel_kind::root;
-    return uri.rfind("ahp-chat:", 0) == 0 ? ahp::channel_kind::chat : ahp::channel_kind::session;
-  }
-
-  /// Folds what came since; the numbers must go up on the connection as a whole.
-  void fold() {
-    for (; folded < frames().size(); ++folded) {
-      const auto& frame = frames()[folded];
-      if (json::string_member(frame, "method") != "action")
-        continue;
-      const auto& envelope = frame.at("params");
-      const auto seq = envelope.at("serverSeq").as_int64();
-      if (json::member(envelope, "rejectionReason")) {
-        CHECK(seq >= last_seq);
-        continue;
-      }
-      CHECK(seq > last_seq);
-      last_seq = seq;
-      const std::string uri(envelope.at("channel").as_string());
-      const auto i = documents.find(uri);
-      if (i != documents.end() && seq > i->second.seq)
-        ahp::reduce(kind_of(uri), i->second.state, envelope.at("action"));
-    }
-  }
-
-  /// Waits until the client has seen its own last word in every channel it follows.
-  void catch_up(const std::string& session) {
-    const auto n = dispatch(session, {{"type", "session/titleChanged"}, {"title", "over"}});
-    wait_action("session/titleChanged", session, [n](const json::value& e) {
-      const auto* origin = json::member(e, "origin");
-      return origin && origin->at("clientSeq") == n;
-    });
-    request("ping");
-    fold();
-  }
-};
 
 /// Waits until the message that was queued as `id` has run; it may have by now.
 void finish(folding_client& peer, const std::string& chat, const std::string& id) {
@@ -103,13 +29,6 @@ void finish(folding_client& peer, const std::string& chat, const std::string& id
     if (e.at("action").at("turnId") == json::value(*turn))
       return;
   tests::wait_turn_end(peer, chat, *turn);
-}
-
-void check_same(const std::string& who, const std::string& uri, const json::value& folded,
-                const json::value& held) {
-  INFO(who << " on " << uri << "\nfolded: " << json::serialize(folded)
-           << "\nheld:   " << json::serialize(held));
-  CHECK(json::equivalent(folded, held));
 }
 
 } // namespace

@@ -110,7 +110,8 @@ TEST_CASE_FIXTURE(hub_fixture, "a second initialize is refused and changes nothi
   CHECK(echo.at("origin").at("clientId") == "peer");
 }
 
-TEST_CASE_FIXTURE(hub_fixture, "reconnect is refused, and initialize on the same socket works") {
+TEST_CASE_FIXTURE(hub_fixture,
+                  "a client nobody knows cannot reconnect, and initializes on the same socket") {
   tests::ahp_peer peer(hub.url());
   const auto error = peer.request_error(
     "reconnect",

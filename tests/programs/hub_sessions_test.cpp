@@ -115,7 +115,8 @@ TEST_CASE_FIXTURE(sessions_fixture,
   CHECK(tests::type_of(peer.actions("", session.chat).back()) == "chat/error");
   for (const json::value& folders :
        {json::value("file://" + hub.folder() + "/none"), json::value("file:///etc/passwd"),
-        json::value("http://example.org/"), json::value("file://relative"), json::value(5)}) {
+        json::value("http://example.org/"), json::value("file://relative"), json::value(5),
+        json::value("i:\\"), json::value("file:?")}) {
     const auto error =
       refused("createSession",
               {{"channel", "ahp-session:/bad"}, {"workingDirectories", json::array{folders}}},

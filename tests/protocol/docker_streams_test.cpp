@@ -109,6 +109,22 @@ TEST_CASE("a pull's lines fold into bytes and layers") {
   CHECK(sut.error().empty());
 }
 
+TEST_CASE("a pull never has more than there is, whatever a registry says of its sizes") {
+  pull_report sut;
+  sut.take(R"({"status":"Downloading","progressDetail":{"current":10},"id":"a"})");
+  CHECK(sut.current() == 10);
+  CHECK(sut.total() == 10);
+  sut.take(R"({"status":"Downloading","progressDetail":{"current":30,"total":20},"id":"a"})");
+  CHECK(sut.current() == 30);
+  CHECK(sut.total() == 30);
+  for (const char* id : {"b", "c"})
+    sut.take(R"({"status":"Downloading","progressDetail":{"current":1,
+                 "total":18446744073709551615},"id":")" +
+             std::string(id) + "\"}");
+  CHECK(sut.current() == 32);
+  CHECK(sut.total() == 30 + (std::uint64_t{1} << 44));
+}
+
 TEST_CASE("a pull's failure keeps the engine's words") {
   pull_report sut;
   sut.take(R"({"errorDetail":{"message":"manifest unknown"},"error":"other"})");

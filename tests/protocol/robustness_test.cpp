@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <functional>
 #include <map>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -63,7 +64,9 @@ void mutate(json::value& at, const std::function<void()>& visit) {
 void touch(channel_kind kind, json::value state, const json::value& action) {
   refuse_action(kind, state, action, "me");
   reduce(kind, state, action);
-  adapt_state(dialect::v0_9, state);
+  adapt_action(dialect::v0_6, std::make_shared<const json::value>(action), state);
+  accept_params(dialect::v0_6, "dispatchAction", {{"channel", "c"}, {"action", action}});
+  adapt_state(dialect::v0_6, kind, state);
 }
 
 } // namespace

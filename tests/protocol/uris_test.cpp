@@ -1,3 +1,4 @@
+#include "protocol/ahp/file_uri.hpp"
 #include "protocol/ahp/uris.hpp"
 
 #include <doctest/doctest.h>
@@ -99,4 +100,48 @@ TEST_CASE("a plausible URI has a scheme, no blanks and a bounded length") {
   CHECK(!plausible_uri("a:" + std::string(2047, 'x')));
   for (const char* bad : {"", "x", ":x", "a:b c", "a:\t", "a:\x7f", "1:x", "a b:c"})
     CHECK_MESSAGE(!plausible_uri(bad), bad);
+}
+
+TEST_CASE("a file's URI is its path, escaped") {
+  CHECK(file_path("file:///srv/a%20b%2Fc") == "/srv/a b/c");
+  CHECK(file_path("FILE://localhost/srv") == "/srv");
+  CHECK(file_path("file:/srv") == "/srv");
+  CHECK(file_path("file:///srv/@a:b") == "/srv/@a:b");
+  CHECK_FALSE(file_path("file:///srv/a?b")); // a name's own '?' is %3F
+  CHECK_FALSE(file_path("file:///srv/a#b"));
+  CHECK(file_path("file:///") == "/");
+  CHECK(file_uri("/srv/a b%/\xc3\xa4") == "file:///srv/a%20b%25/%C3%A4");
+  std::string path = "/";
+  for (int c = 1; c < 256; ++c)
+    path += static_cast<char>(c);
+  CHECK(file_path(file_uri(path)) == path);
+}
+
+TEST_CASE("what is no file's URI is refused, however broken") {
+  for (const char* bad : {"",
+                          "file",
+                          "file:",
+                          "file:?",
+                          "file:\\",
+                          "file: ",
+                          "file:[",
+                          "i:\\",
+                          "i:?",
+                          "file:a",
+                          "file://",
+                          "file://host/srv",
+                          "file://localhost:80/srv",
+                          "file://localhosts/srv",
+                          "file:///a b",
+                          "file:///a\\b",
+                          "file:///%",
+                          "file:///%4",
+                          "file:///%zz",
+                          "file:///%00",
+                          "file:///[",
+                          "file:///\xc3\xa4",
+                          "http:///srv",
+                          "/srv",
+                          "xfile:///srv"})
+    CHECK_MESSAGE(!file_path(bad), bad);
 }

@@ -4,6 +4,7 @@
 
 #include <cstdio>
 #include <cstring>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -28,20 +29,30 @@ public:
     rows_.push_back({std::move(name), value, std::move(unit), goal, ">=", value >= goal});
   }
 
+  /// A figure without a goal.
+  void shows(std::string name, double value, std::string unit) {
+    rows_.push_back({std::move(name), value, std::move(unit), std::nullopt, "", true});
+  }
+
   /// Prints all rows; the exit code of the program: 0 when every goal was met.
   int finish() const {
     bool met = true;
     if (!json_)
-      std::printf("%-44s %14s %-10s %17s  %s\n", "name", "value", "unit", "goal", "met");
+      std::printf("%-52s %12s %-12s %13s  %s\n", "name", "value", "unit", "goal", "met");
     for (const auto& r : rows_) {
       met = met && r.met;
       if (json_) {
-        const json::value row{
-          {"name", r.name}, {"value", r.value}, {"unit", r.unit}, {"goal", r.goal}, {"met", r.met}};
-        std::printf("%s\n", json::serialize(row).c_str());
+        const json::value out{{"name", r.name},
+                              {"value", r.value},
+                              {"unit", r.unit},
+                              {"goal", r.goal ? json::value(*r.goal) : json::value(nullptr)},
+                              {"met", r.met}};
+        std::printf("%s\n", json::serialize(out).c_str());
+      } else if (!r.goal) {
+        std::printf("%-52s %12.3f %-12s\n", r.name.c_str(), r.value, r.unit.c_str());
       } else {
-        std::printf("%-44s %14.3f %-10s %s %14.3f  %s\n", r.name.c_str(), r.value, r.unit.c_str(),
-                    r.relation, r.goal, r.met ? "yes" : "NO");
+        std::printf("%-52s %12.3f %-12s %s %10.3f  %s\n", r.name.c_str(), r.value, r.unit.c_str(),
+                    r.relation, *r.goal, r.met ? "yes" : "NO");
       }
     }
     return met ? 0 : 1;
@@ -52,7 +63,7 @@ private:
     std::string name;
     double value;
     std::string unit;
-    double goal;
+    std::optional<double> goal;
     const char* relation;
     bool met;
   };

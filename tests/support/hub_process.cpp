@@ -17,6 +17,11 @@ hub_process::hub_process(hub_options how) : how_(std::move(how)) {
   fs::create_directories(folder());
   if (!how_.config.empty())
     std::ofstream(config_directory() + "/config.json") << how_.config;
+  for (const auto& [name, text] : how_.files) {
+    const auto path = fs::path(config_directory()) / name;
+    fs::create_directories(path.parent_path());
+    std::ofstream(path) << text;
+  }
   start();
 }
 

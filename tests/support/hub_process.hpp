@@ -12,7 +12,9 @@ namespace ahpd::tests {
 struct hub_options {
   std::vector<std::string> flags; ///< beyond `--port 0 --path <its own folder>`
   std::map<std::string, std::string> env;
-  std::string config;                      ///< text of config.json; empty: no such file
+  std::string config; ///< text of config.json; empty: no such file
+  std::map<std::string, std::string> files =
+    {};                                    ///< more in its configuration directory, by path there
   std::chrono::milliseconds limit{30'000}; ///< for its start
 };
 

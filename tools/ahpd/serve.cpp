@@ -3,19 +3,23 @@
 #include "actors/core/log.hpp"
 #include "actors/core/scheduler.hpp"
 #include "actors/hub/door.hpp"
+#include "actors/hub/engines/acp.hpp"
 #include "actors/hub/engines/built_in.hpp"
 #include "actors/hub/hub.hpp"
 #include "actors/hub/recovery.hpp"
+#include "config/agents.hpp"
 #include "config/announcement.hpp"
 #include "config/identity.hpp"
 #include "protocol/transport/server.hpp"
 #include "runtimes/docker/docker_runtime.hpp"
 #include "runtimes/host/host_place.hpp"
+#include "runtimes/process/executable.hpp"
 
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/signal_set.hpp>
 #include <caf/all.hpp>
 
+#include <algorithm>
 #include <array>
 #include <future>
 #include <mutex>
@@ -48,6 +52,29 @@ std::string built_in_name(const std::string& entry) {
   return {};
 }
 
+bool on_path(const std::string& command, const std::map<std::string, std::string>& environment) {
+  return process::find_executable(command, environment).error == 0;
+}
+
+/// Adds the agents that the operator's records name, then those known without one whose program is
+/// installed here.
+void load_agents(const config::run_options& options, hub::services& host,
+                 config::announcement& facts) {
+  const auto environment = config::real_surroundings().environment;
+  auto agents = config::read_agents(options.directory, environment, facts.skipped);
+  for (const auto& known : config::agent_templates())
+    if (on_path(known.command, environment) &&
+        std::none_of(agents.begin(), agents.end(), [&](auto& a) { return a.id == known.id; }))
+      agents.push_back(known);
+  for (const auto& agent : agents) {
+    if (host.find_engine(agent.id))
+      facts.skipped.push_back("agent " + agent.id + ": the host has one of its own by that name");
+    else
+      host.engines.push_back(hub::acp_engine(agent));
+  }
+  facts.plugins.push_back("@ahpd/agent-acp");
+}
+
 /// Loads what the plugin entries name; what cannot be loaded is one line of the announcement.
 void load_plugins(const config::run_options& options, hub::services& host,
                   boost::asio::io_context& io, config::announcement& facts) {
@@ -55,10 +82,14 @@ void load_plugins(const config::run_options& options, hub::services& host,
     if (!entry.enabled)
       continue;
     const auto name = built_in_name(entry.name);
-    if (name != "computer") {
-      facts.skipped.push_back(
-        name.empty() ? "plugin " + entry.name + " is none of this host's; skipped"
-                     : "plugin " + entry.name + " is not served by this version; skipped");
+    if (name.empty()) {
+      facts.skipped.push_back("plugin " + entry.name + " is none of this host's; skipped");
+      continue;
+    }
+    if (name == "agent-acp") {
+      const auto& loaded = facts.plugins;
+      if (std::find(loaded.begin(), loaded.end(), "@ahpd/agent-acp") == loaded.end())
+        load_agents(options, host, facts);
       continue;
     }
     auto read = runtimes::read_computer_options(entry.options);
@@ -167,6 +198,7 @@ int run_hub(config::run_options options,
   const auto environment = config::real_surroundings().environment;
   if (const auto shell = environment.find("SHELL"); shell != environment.end())
     host->shell = shell->second;
+  host->files = std::make_shared<const runtimes::served_folders>(options.paths);
   host->delta_window = std::chrono::milliseconds(options.delta_window_ms);
   host->engines = hub::built_in_engines();
   host->this_host = runtimes::make_host_place(io, core::blocking_pool_of(system), environment);

@@ -1,6 +1,7 @@
 #include "actors/core/run_here.hpp"
 #include "actors/hub/engines/built_in.hpp"
 #include "actors/hub/engines/shell_output.hpp"
+#include "actors/hub/services.hpp"
 #include "protocol/ahp/builders.hpp"
 
 #include <caf/all.hpp>
@@ -87,7 +88,7 @@ void flush_later(self_ptr self) {
   if (turn.flush_due)
     return;
   turn.flush_due = true;
-  const auto wait = self->state.context.delta_window +
+  const auto wait = self->state.context.host->delta_window +
                     milliseconds(static_cast<std::int64_t>(turn.last_size / bytes_per_ms));
   if (wait.count() == 0)
     self->send(self, flush_atom::value, turn.what.turn_id);
@@ -192,6 +193,7 @@ caf::behavior shell_actor(self_ptr self, agent_context context) {
     core::take_run_here(),
     [self](const begin_turn& what) { begin(self, what); },
     [self](const cancel_turn&) { cancel(self); },
+    [](const session_settings&) {}, // it has none
     [self](rest_atom, const std::string& turn) {
       if (const auto& now = self->state.now; now && now->what.turn_id == turn)
         end_rest(self);

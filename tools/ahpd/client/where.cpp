@@ -7,6 +7,7 @@
 
 #include <boost/url.hpp>
 
+#include <algorithm>
 #include <cstdlib>
 
 namespace ahpd::client {
@@ -61,6 +62,9 @@ hub_address parse_hub_url(const std::string& url) {
     return client_failure{exit_wrong_words, shown + " is not a hub's URL: " + expected,
                           "Give one like ws://127.0.0.1:9187 or https://hub.example.com."};
   };
+  // Boost.URL 1.81 aborts on some texts without an authority ("ws:?").
+  if (url.substr(std::min(url.find(':'), url.size())).rfind("://", 0) != 0)
+    throw bad("it cannot be read as a URL");
   const auto parsed = boost::urls::parse_uri(url);
   if (!parsed)
     throw bad("it cannot be read as a URL");

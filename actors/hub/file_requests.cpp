@@ -1,0 +1,33 @@
+#include "actors/hub/file_scheme.hpp"
+#include "actors/hub/resources.hpp"
+
+namespace ahpd::hub {
+
+namespace {
+
+using file_work = pool_answer (*)(const runtimes::served_folders&, const json::object&);
+
+template <file_work Work> void on_pool(const call& c) {
+  answer_from_pool(c, [files = c.self->state.host->files](const json::object& params) {
+    return Work(*files, params);
+  });
+}
+
+} // namespace
+
+const resource_scheme& file_resources() {
+  static const resource_scheme scheme{"file",
+                                      [](const services& host) { return host.files != nullptr; },
+                                      {{"resourceRead", on_pool<read_file>},
+                                       {"resourceWrite", on_pool<write_file>},
+                                       {"resourceList", on_pool<list_folder>},
+                                       {"resourceResolve", on_pool<resolve_file>},
+                                       {"resourceCopy", on_pool<copy_file>},
+                                       {"resourceMove", on_pool<move_file>},
+                                       {"resourceMkdir", on_pool<make_folder>},
+                                       {"resourceDelete", on_pool<delete_file>},
+                                       {"resourceRequest", on_pool<request_file>}}};
+  return scheme;
+}
+
+} // namespace ahpd::hub

@@ -1,0 +1,20 @@
+#pragma once
+
+#include "actors/hub/call.hpp"
+
+#include <string>
+
+namespace ahpd::hub {
+
+constexpr std::size_t most_subscriptions = 1'000; ///< of one connection
+
+/// Answers `initialize`: the version, who the host is, and a snapshot of each initial subscription.
+void initialize(const call& c);
+
+/// Answers `reconnect`: what the client missed, or snapshots when that is not all there any more.
+void reconnect(const call& c);
+
+/// A Snapshot (AHP "Subscriptions") as JSON text. The state is used up.
+std::string snapshot_text(ahp::dialect speaks, const std::string& uri, const core::followed& shot);
+
+} // namespace ahpd::hub

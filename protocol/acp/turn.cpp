@@ -1,0 +1,321 @@
+#include "protocol/acp/turn.hpp"
+
+#include "protocol/acp/content.hpp"
+#include "protocol/ahp/builders.hpp"
+#include "protocol/ahp/find.hpp"
+
+#include <utility>
+
+namespace ahpd::acp {
+
+namespace build = ahp::build;
+
+namespace {
+
+/// What a part or a call weighs beside its text.
+constexpr std::size_t overhead = 200;
+
+std::string text(const json::value& v, std::string_view key) {
+  return std::string(json::string_member(v, key).value_or(std::string_view()));
+}
+
+bool blank(std::string_view words) {
+  return words.find_first_not_of(" \t\r\n") == std::string_view::npos;
+}
+
+/// What a failed tool said, for `error.message`.
+std::string failure_text(const json::array& content) {
+  std::string out;
+  for (const auto& item : content)
+    if (json::string_member(item, "type") == "text")
+      out += (out.empty() ? "" : "\n") + text(item, "text");
+  return blank(out) ? "The tool failed" : out;
+}
+
+std::optional<double> number(const json::value& v, std::string_view key) {
+  const auto* found = json::member(v, key);
+  return found && found->is_number() ? std::optional(found->to_number<double>()) : std::nullopt;
+}
+
+} // namespace
+
+turn::turn(std::string id, cost before)
+    : id_(std::move(id)), before_(std::move(before)), now_(before_) {}
+
+void turn::put(json::value action) {
+  out_.push_back(std::move(action));
+}
+
+std::vector<json::value> turn::drain() {
+  return std::exchange(out_, {});
+}
+
+void turn::take(const json::value& update) {
+  const auto what = json::string_member(update, "sessionUpdate").value_or("");
+  if (what == "agent_message_chunk")
+    take_text("markdown", update);
+  else if (what == "agent_thought_chunk")
+    take_text("reasoning", update);
+  else if (what == "tool_call" || what == "tool_call_update")
+    take_call(update);
+  else if (what == "plan")
+    take_plan(update);
+  else if (what == "agent_message")
+    take_message("markdown", update);
+  else if (what == "agent_thought")
+    take_message("reasoning", update);
+  else if (what == "tool_call_content_chunk")
+    take_call_chunk(update);
+  else if (const auto* plan = what == "plan_update" ? json::member(update, "plan") : nullptr)
+    take_plan(*plan);
+  else if (what == "usage_update")
+    take_usage(update);
+}
+
+// ---- text --------------------------------------------------------------------------------------
+
+void turn::take_text(std::string_view kind, const json::value& update) {
+  const auto* block = json::member(update, "content");
+  const auto words = block ? text_of(*block) : std::string();
+  const auto message = text(update, "messageId");
+  if (kind_ != kind || (!message.empty() && message != message_)) {
+    end_text();
+    kind_ = kind;
+    message_ = message;
+    if (!message.empty())
+      messages_.insert(message);
+  }
+  text_ += words;
+  text_bytes_ += words.size();
+}
+
+/// A whole message. Text that was shown cannot be taken back, so one that came in pieces stays.
+void turn::take_message(std::string_view kind, const json::value& update) {
+  const auto* blocks = json::member(update, "content");
+  if (!blocks || !blocks->is_array() || messages_.count(text(update, "messageId")))
+    return;
+  for (const auto& block : blocks->get_array())
+    take_text(kind, {{"content", block}, {"messageId", text(update, "messageId")}});
+}
+
+void turn::show_text() {
+  if (text_.empty() || (part_.empty() && blank(text_)))
+    return;
+  if (part_.empty()) {
+    part_ = id_ + ":" + std::to_string(++parts_);
+    text_bytes_ += overhead;
+    put(build::response_part(id_, build::text_part(kind_, part_)));
+  }
+  put(kind_ == "markdown" ? build::delta(id_, part_, text_) : build::reasoning(id_, part_, text_));
+  text_.clear();
+}
+
+void turn::end_text() {
+  show_text();
+  text_.clear();
+  part_.clear();
+  kind_.clear();
+}
+
+// ---- tool calls --------------------------------------------------------------------------------
+
+turn::shown_call& turn::known(const std::string& id, const json::value& update) {
+  const auto found = calls_.find(id);
+  if (found != calls_.end())
+    return found->second;
+  end_text();
+  auto& made = calls_[id];
+  call_bytes_ += overhead;
+  auto tool = text(update, "name");
+  if (tool.empty())
+    tool = text(update, "kind");
+  if (tool.empty())
+    tool = "tool";
+  auto title = text(update, "title");
+  put(build::tool_call_start(id_, id, tool, title.empty() ? tool : title));
+  made.title = title.empty() ? tool : std::move(title);
+  return made;
+}
+
+void turn::take_call(const json::value& update) {
+  const auto id = text(update, "toolCallId");
+  if (id.empty())
+    return;
+  auto& call = known(id, update);
+  if (call.over)
+    return;
+  if (auto title = text(update, "title"); !title.empty())
+    call.title = std::move(title);
+  if (const auto* raw = json::member(update, "rawInput"))
+    call.input = tool_input(raw);
+  if (const auto* content = json::member(update, "content")) {
+    call.content = tool_content(content);
+    changed_.insert(id);
+    weigh(call, call.input.size() + json::serialize(call.content).size());
+  } else {
+    weigh(call, call.input.size());
+  }
+
+  const auto status = text(update, "status");
+  const bool started = !status.empty() && status != "pending";
+  if (started && !call.ready) {
+    end_text();
+    put(build::tool_call_ready(id_, id, call.title, call.input));
+    call.ready = true;
+  }
+  if (status == "completed" || status == "failed" || status == "cancelled")
+    complete(id, call, status == "completed");
+}
+
+void turn::take_call_chunk(const json::value& update) {
+  const auto id = text(update, "toolCallId");
+  const auto* item = json::member(update, "content");
+  if (id.empty() || !item)
+    return;
+  auto& call = known(id, update);
+  if (call.over)
+    return;
+  auto more = tool_content(json::array{*item});
+  weigh(call, call.bytes + json::serialize(more).size());
+  for (auto& one : more)
+    call.content.push_back(std::move(one));
+  changed_.insert(id);
+}
+
+void turn::weigh(shown_call& of, std::size_t bytes) {
+  if (bytes <= of.bytes)
+    return;
+  call_bytes_ += bytes - of.bytes;
+  of.bytes = bytes;
+}
+
+void turn::show_content() {
+  for (auto i = changed_.begin(); i != changed_.end();) {
+    const auto& call = calls_.at(*i);
+    if (!call.ready) { // it may be shown once the call runs
+      ++i;
+      continue;
+    }
+    if (!call.over)
+      put(build::tool_call_content(id_, *i, call.content));
+    i = changed_.erase(i);
+  }
+}
+
+void turn::complete(const std::string& id, shown_call& of, bool success) {
+  end_text();
+  const auto error = success ? std::string() : failure_text(of.content);
+  put(build::tool_call_complete(id_, id, success, of.title, std::move(of.content), error));
+  of.over = true;
+}
+
+std::string turn::ask(const json::value& update, json::array options) {
+  const auto id = text(update, "toolCallId");
+  if (id.empty())
+    return id;
+  json::value quiet = update; // its status is "pending", whatever the agent says
+  if (quiet.is_object())
+    quiet.get_object().erase("status");
+  take_call(quiet);
+  auto& call = calls_.at(id);
+  if (call.over)
+    return {};
+  end_text();
+  call.ready = true;
+  put(build::tool_call_asks(id_, id, call.title, call.input, std::move(options)));
+  return id;
+}
+
+void turn::deny(const std::string& call) {
+  if (const auto found = calls_.find(call); found != calls_.end())
+    found->second.over = true;
+}
+
+// ---- plan and usage ----------------------------------------------------------------------------
+
+void turn::take_plan(const json::value& update) {
+  const auto id = id_ + ":plan";
+  auto& call = calls_[id];
+  if (!std::exchange(planned_, true)) {
+    end_text();
+    call.title = "Plan";
+    call.ready = true;
+    call_bytes_ += overhead;
+    put(build::tool_call_start(id_, id, "plan", "Plan"));
+    put(build::tool_call_ready(id_, id, "Plan"));
+  }
+  const auto words = plan_text(json::member(update, "entries"));
+  call.content = {build::text_content(words)};
+  changed_.insert(id);
+  weigh(call, words.size());
+}
+
+void turn::take_usage(const json::value& update) {
+  json::object meta;
+  if (const auto* used = json::member(update, "used"), *size = json::member(update, "size");
+      used && size)
+    meta["context"] = json::object{{"used", *used}, {"size", *size}};
+  const auto* charged = json::member(update, "cost");
+  if (const auto amount = charged ? number(*charged, "amount") : std::nullopt) {
+    now_ = {*amount, text(*charged, "currency")};
+    // It is cumulative: the turn cost what was added since it began.
+    const auto since = now_.currency == before_.currency ? before_.amount : 0;
+    meta["cost"] =
+      json::object{{"amount", std::max(0.0, *amount - since)}, {"currency", now_.currency}};
+  }
+  if (meta.empty())
+    return;
+  auto& shown = usage_["_meta"];
+  if (!shown.is_object())
+    shown.emplace_object();
+  for (auto& item : meta)
+    shown.get_object()[item.key()] = std::move(item.value());
+  usage_changed_ = true;
+}
+
+void turn::take_answer(const json::value& result) {
+  const auto* counts = json::member(result, "usage");
+  if (!counts)
+    return;
+  for (const auto& [theirs, ours] : {std::pair{"inputTokens", "inputTokens"},
+                                     {"outputTokens", "outputTokens"},
+                                     {"cachedReadTokens", "cacheReadTokens"}})
+    if (const auto n = ahp::integer_member(*counts, theirs)) {
+      usage_[ours] = *n;
+      usage_changed_ = true;
+    }
+}
+
+void turn::show_usage() {
+  if (std::exchange(usage_changed_, false))
+    put(build::usage(id_, usage_));
+}
+
+// ---- when ---------------------------------------------------------------------------------------
+
+bool turn::gathered() const {
+  return !text_.empty() || usage_changed_ || !changed_.empty();
+}
+
+void turn::flush() {
+  show_text();
+  show_content();
+  show_usage();
+}
+
+void turn::finish() {
+  flush();
+  if (planned_)
+    complete(id_ + ":plan", calls_[id_ + ":plan"], true);
+}
+
+ending ending_of(const json::value& what) {
+  const auto why = text(what, "stopReason");
+  if (why == "cancelled")
+    return {true, {}};
+  if (why == "max_tokens" || why == "max_turn_requests" || why == "refusal" || why == "error")
+    return {false, why};
+  return {};
+}
+
+} // namespace ahpd::acp

@@ -1,0 +1,292 @@
+#include "protocol/acp/turn.hpp"
+
+#include <doctest/doctest.h>
+
+using namespace ahpd;
+
+namespace {
+
+/// A turn whose actions are read as short texts: "type field …".
+struct fixture {
+  acp::turn turn{"t", {2.0, "USD"}};
+
+  void take(const std::string& update) { turn.take(json::parse(update)); }
+  void chunk(const std::string& kind, const std::string& text) {
+    turn.take({{"sessionUpdate", kind}, {"content", {{"type", "text"}, {"text", text}}}});
+  }
+  std::vector<json::value> drain() {
+    auto out = turn.drain();
+    for (const auto& action : out)
+      CHECK(action.at("turnId") == json::value("t"));
+    return out;
+  }
+  std::string types() {
+    std::string out;
+    for (const auto& action : drain())
+      out += (out.empty() ? "" : " ") + std::string(action.at("type").as_string()).substr(5);
+    return out;
+  }
+};
+
+const std::string text = "agent_message_chunk";
+const std::string thought = "agent_thought_chunk";
+
+} // namespace
+
+TEST_CASE_FIXTURE(fixture,
+                  "message chunks open a part at the first that is not blank and then fill it") {
+  chunk(text, "\n ");
+  turn.flush();
+  CHECK(drain().empty());
+  chunk(text, "Hel");
+  chunk(text, "lo");
+  CHECK(turn.gathered());
+  CHECK(drain().empty());
+  turn.flush();
+  const auto got = drain();
+  REQUIRE(got.size() == 2);
+  CHECK(got[0].at("type") == json::value("chat/responsePart"));
+  CHECK(got[0].at("part").at("kind") == json::value("markdown"));
+  CHECK(got[0].at("part").at("content") == json::value(""));
+  CHECK(got[1].at("type") == json::value("chat/delta"));
+  CHECK(got[1].at("partId") == got[0].at("part").at("id"));
+  CHECK(got[1].at("content") == json::value("\n Hello"));
+  CHECK_FALSE(turn.gathered());
+  chunk(text, " you");
+  turn.flush();
+  CHECK(types() == "delta");
+}
+
+TEST_CASE_FIXTURE(fixture, "thoughts are a reasoning part of their own") {
+  chunk(thought, "hm");
+  chunk(text, "yes");
+  turn.flush();
+  const auto got = drain();
+  REQUIRE(got.size() == 4);
+  CHECK(got[0].at("part").at("kind") == json::value("reasoning"));
+  CHECK(got[1].at("type") == json::value("chat/reasoning"));
+  CHECK(got[2].at("part").at("kind") == json::value("markdown"));
+  CHECK(got[3].at("content") == json::value("yes"));
+}
+
+TEST_CASE_FIXTURE(fixture, "another message begins another part") {
+  take(
+    R"({"sessionUpdate":"agent_message_chunk","messageId":"a","content":{"type":"text","text":"1"}})");
+  take(
+    R"({"sessionUpdate":"agent_message_chunk","messageId":"b","content":{"type":"text","text":"2"}})");
+  turn.flush();
+  CHECK(types() == "responsePart delta responsePart delta");
+}
+
+TEST_CASE_FIXTURE(fixture, "a tool call starts, is ready once it has left pending, and completes") {
+  chunk(text, "first");
+  take(R"({"sessionUpdate":"tool_call","toolCallId":"c","title":"Read x","kind":"read",
+           "status":"pending","rawInput":{"path":"x"}})");
+  auto got = drain();
+  REQUIRE(got.size() == 3);
+  CHECK(got[1].at("content") == json::value("first"));
+  CHECK(got[2].at("type") == json::value("chat/toolCallStart"));
+  CHECK(got[2].at("toolCallId") == json::value("c"));
+  CHECK(got[2].at("toolName") == json::value("read"));
+  CHECK(got[2].at("displayName") == json::value("Read x"));
+  take(R"({"sessionUpdate":"tool_call_update","toolCallId":"c","status":"in_progress"})");
+  got = drain();
+  REQUIRE(got.size() == 1);
+  CHECK(got[0].at("type") == json::value("chat/toolCallReady"));
+  CHECK(got[0].at("confirmed") == json::value("not-needed"));
+  CHECK(got[0].at("invocationMessage") == json::value("Read x"));
+  CHECK(got[0].at("toolInput") == json::value("{\"path\":\"x\"}"));
+  take(R"({"sessionUpdate":"tool_call_update","toolCallId":"c",
+           "content":[{"type":"content","content":{"type":"text","text":"one"}}]})");
+  CHECK(turn.gathered());
+  turn.flush();
+  got = drain();
+  REQUIRE(got.size() == 1);
+  CHECK(got[0].at("type") == json::value("chat/toolCallContentChanged"));
+  CHECK(got[0].at("content") == json::parse(R"([{"type":"text","text":"one"}])"));
+  take(R"({"sessionUpdate":"tool_call_update","toolCallId":"c","status":"completed"})");
+  got = drain();
+  REQUIRE(got.size() == 1);
+  const auto& result = got[0].at("result");
+  CHECK(result.at("success") == json::value(true));
+  CHECK(result.at("pastTenseMessage") == json::value("Read x"));
+  CHECK(result.at("content") == json::parse(R"([{"type":"text","text":"one"}])"));
+  take(R"({"sessionUpdate":"tool_call_update","toolCallId":"c","status":"failed"})");
+  CHECK(drain().empty());
+}
+
+TEST_CASE_FIXTURE(fixture, "a failed tool says what it said, else that it failed") {
+  take(R"({"sessionUpdate":"tool_call","toolCallId":"a","title":"A","status":"failed",
+           "content":[{"type":"content","content":{"type":"text","text":"no such file"}}]})");
+  auto got = drain();
+  REQUIRE(got.size() == 3);
+  CHECK(got[2].at("result").at("error").at("message") == json::value("no such file"));
+  CHECK(got[2].at("result").at("success") == json::value(false));
+  take(R"({"sessionUpdate":"tool_call_update","toolCallId":"b","status":"failed"})");
+  got = drain();
+  REQUIRE(got.size() == 3); // an update of a call that was never announced announces it
+  CHECK(got[2].at("result").at("error").at("message") == json::value("The tool failed"));
+}
+
+TEST_CASE_FIXTURE(fixture, "content of a call is text, a terminal, an edit, or what is embedded") {
+  take(
+    R"({"sessionUpdate":"tool_call","toolCallId":"c","title":"C","status":"in_progress","content":[
+    {"type":"terminal","terminalId":"ahp-terminal:/1"},
+    {"type":"diff","path":"/w/a b.txt","oldText":"x","newText":"y"},
+    {"type":"content","content":{"type":"image","data":"AA==","mimeType":"image/png"}},
+    {"type":"content","content":{"type":"resource_link","uri":"file:///x","name":"x"}},
+    {"type":"hologram"}]})");
+  turn.flush();
+  const auto got = drain();
+  REQUIRE(got.size() == 3);
+  CHECK(got[2].at("content") == json::parse(R"([
+    {"type":"terminal","resource":"ahp-terminal:/1","title":"Terminal","isPty":false},
+    {"type":"fileEdit","after":{"uri":"file:///w/a%20b.txt","content":{"uri":"file:///w/a%20b.txt"}}},
+    {"type":"embeddedResource","data":"AA==","contentType":"image/png"},
+    {"type":"resource","uri":"file:///x"}])"));
+}
+
+TEST_CASE_FIXTURE(fixture, "a plan is one call that is rewritten and ends with the turn") {
+  take(
+    R"({"sessionUpdate":"plan","entries":[{"content":"a","status":"completed"},{"content":"b","status":"pending"}]})");
+  take(
+    R"({"sessionUpdate":"plan","entries":[{"content":"a","status":"completed"},{"content":"b","status":"completed"}]})");
+  turn.finish();
+  const auto got = drain();
+  REQUIRE(got.size() == 4);
+  CHECK(got[0].at("toolCallId") == json::value("t:plan"));
+  CHECK(got[0].at("toolName") == json::value("plan"));
+  CHECK(got[1].at("confirmed") == json::value("not-needed"));
+  CHECK(got[2].at("content").at(0).at("text") == json::value("- [x] a\n- [x] b\n"));
+  CHECK(got[3].at("result").at("content").at(0).at("text") == json::value("- [x] a\n- [x] b\n"));
+}
+
+TEST_CASE_FIXTURE(fixture,
+                  "usage has the context and what this turn cost, and the counts of the answer") {
+  take(
+    R"({"sessionUpdate":"usage_update","used":10,"size":100,"cost":{"amount":2.5,"currency":"USD"}})");
+  turn.flush();
+  auto got = drain();
+  REQUIRE(got.size() == 1);
+  CHECK(
+    got[0].at("usage") ==
+    json::parse(
+      R"({"_meta":{"context":{"used":10,"size":100},"cost":{"amount":0.5,"currency":"USD"}}})"));
+  CHECK(turn.total_cost().amount == 2.5);
+  turn.take_answer(json::parse(
+    R"({"stopReason":"end_turn","usage":{"inputTokens":3,"outputTokens":4,"cachedReadTokens":1,"totalTokens":8}})"));
+  turn.finish();
+  got = drain();
+  REQUIRE(got.size() == 1);
+  CHECK(got[0].at("usage").at("inputTokens") == json::value(3));
+  CHECK(got[0].at("usage").at("cacheReadTokens") == json::value(1));
+  CHECK(got[0].at("usage").at("_meta").at("context").at("used") == json::value(10));
+}
+
+TEST_CASE_FIXTURE(fixture, "a call that asks waits, and a denied one is over") {
+  const auto call = json::parse(
+    R"({"toolCallId":"c","title":"rm -r","status":"in_progress","rawInput":"rm -r /"})");
+  CHECK(turn.ask(call, {json::object{{"id", "y"}}}) == "c");
+  auto got = drain();
+  REQUIRE(got.size() == 2);
+  CHECK(got[1].at("type") == json::value("chat/toolCallReady"));
+  CHECK_FALSE(got[1].as_object().contains("confirmed"));
+  CHECK(got[1].at("options") == json::parse(R"([{"id":"y"}])"));
+  CHECK(got[1].at("toolInput") == json::value("rm -r /"));
+  // the confirmation makes it run, so it is not made ready again
+  take(R"({"sessionUpdate":"tool_call_update","toolCallId":"c","status":"in_progress"})");
+  CHECK(drain().empty());
+  turn.deny("c");
+  take(R"({"sessionUpdate":"tool_call_update","toolCallId":"c","status":"failed"})");
+  CHECK(drain().empty());
+  CHECK(turn.ask(call, {}) == "");
+  CHECK(turn.ask(json::parse("{}"), {}) == "");
+}
+
+TEST_CASE_FIXTURE(fixture, "the draft's messages come whole or in pieces, and not twice") {
+  take(
+    R"({"sessionUpdate":"agent_message_chunk","messageId":"a","content":{"type":"text","text":"pieces"}})");
+  take(
+    R"({"sessionUpdate":"agent_message","messageId":"a","content":[{"type":"text","text":"pieces"}]})");
+  take(
+    R"({"sessionUpdate":"agent_thought","messageId":"b","content":[{"type":"text","text":"who"},{"type":"text","text":"le"}]})");
+  turn.flush();
+  const auto got = drain();
+  REQUIRE(got.size() == 4);
+  CHECK(got[1].at("content") == json::value("pieces"));
+  CHECK(got[3].at("type") == json::value("chat/reasoning"));
+  CHECK(got[3].at("content") == json::value("whole"));
+}
+
+TEST_CASE_FIXTURE(fixture, "the draft's tool calls grow by pieces of content and name every file") {
+  take(
+    R"({"sessionUpdate":"tool_call_update","toolCallId":"c","title":"C","status":"in_progress"})");
+  take(
+    R"({"sessionUpdate":"tool_call_content_chunk","toolCallId":"c","content":{"type":"content","content":{"type":"text","text":"1"}}})");
+  take(
+    R"({"sessionUpdate":"tool_call_content_chunk","toolCallId":"c","content":{"type":"diff","changes":[
+    {"operation":"add","path":"/a"},{"operation":"delete","path":"/b"},{"operation":"move","oldPath":"/c","path":"/d"}]}})");
+  take(
+    R"({"sessionUpdate":"tool_call_content_chunk","toolCallId":"c","content":{"type":"terminal","terminalId":"own"}})");
+  turn.flush();
+  auto got = drain();
+  REQUIRE(got.size() == 3);
+  const auto& content = got[2].at("content").as_array();
+  REQUIRE(content.size() == 5);
+  CHECK(content[1].at("after").at("uri") == json::value("file:///a"));
+  CHECK_FALSE(content[1].as_object().contains("before"));
+  CHECK(content[2].at("before").at("uri") == json::value("file:///b"));
+  CHECK_FALSE(content[2].as_object().contains("after"));
+  CHECK(content[3].at("before").at("uri") == json::value("file:///c"));
+  CHECK(content[3].at("after").at("uri") == json::value("file:///d"));
+  CHECK(content[4].at("text") == json::value("(a terminal of the agent's own)"));
+  take(R"({"sessionUpdate":"tool_call_update","toolCallId":"c","status":"cancelled"})");
+  got = drain();
+  REQUIRE(got.size() == 1);
+  CHECK(got[0].at("result").at("success") == json::value(false));
+}
+
+TEST_CASE_FIXTURE(fixture, "the draft's plan is a plan") {
+  take(
+    R"({"sessionUpdate":"plan_update","plan":{"type":"items","planId":"p","entries":[{"content":"a","status":"completed"}]}})");
+  turn.finish();
+  CHECK(types() == "toolCallStart toolCallReady toolCallContentChanged toolCallComplete");
+}
+
+TEST_CASE_FIXTURE(fixture, "what is not of a turn, or of nobody, changes nothing") {
+  for (const auto* update :
+       {R"({"sessionUpdate":"user_message_chunk","content":{"type":"text","text":"me"}})",
+        R"({"sessionUpdate":"dance"})", R"({})", R"([])", R"({"sessionUpdate":4})",
+        R"({"sessionUpdate":"tool_call"})", R"({"sessionUpdate":"agent_message_chunk"})",
+        R"({"sessionUpdate":"usage_update"})",
+        R"({"sessionUpdate":"usage_update","cost":{"amount":"x"}})"})
+    take(update);
+  turn.finish();
+  CHECK(drain().empty());
+}
+
+TEST_CASE_FIXTURE(fixture, "the size of a turn grows with what it holds") {
+  CHECK(turn.size() == 0);
+  chunk(text, std::string(1000, 'x'));
+  CHECK(turn.size() >= 1000);
+  const auto before = turn.size();
+  for (int i = 0; i < 3; ++i) // rewritten, not added
+    turn.take({{"sessionUpdate", "tool_call_update"},
+               {"toolCallId", "c"},
+               {"content",
+                {{{"type", "content"},
+                  {"content", {{"type", "text"}, {"text", std::string(1000, 'x')}}}}}}});
+  CHECK(turn.size() >= before + 1000);
+  CHECK(turn.size() < before + 2000);
+}
+
+TEST_CASE("stop reasons of acp end a turn as complete, cancelled or failed") {
+  const auto ending = [](const char* why) { return acp::ending_of({{"stopReason", why}}); };
+  CHECK(ending("end_turn").error_type.empty());
+  CHECK(ending("who_knows").error_type.empty());
+  CHECK_FALSE(ending("end_turn").cancelled);
+  CHECK(ending("cancelled").cancelled);
+  for (const auto* why : {"max_tokens", "max_turn_requests", "refusal", "error"})
+    CHECK(ending(why).error_type == why);
+  CHECK(acp::ending_of(nullptr).error_type.empty());
+}
