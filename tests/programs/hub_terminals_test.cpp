@@ -95,5 +95,5 @@ TEST_CASE("hundreds of terminals leave the hub as it was") {
     peer.request("disposeTerminal", {{"channel", term}});
   }
   CHECK(marked.programs().empty());
-  CHECK(descriptors_of(marked.hub.pid()) == before);
+  CHECK(descriptors_of(marked.hub.pid()) <= before);
 }
