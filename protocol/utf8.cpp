@@ -92,4 +92,24 @@ std::size_t leading_rest(std::string_view bytes) {
   return n;
 }
 
+std::optional<std::size_t> at_utf16(std::string_view text, std::uint64_t units) {
+  std::size_t at = 0;
+  while (units > 0 && at < text.size()) {
+    const auto size = std::max<std::size_t>(length(static_cast<unsigned char>(text[at])), 1);
+    const std::uint64_t wide = size == 4 ? 2 : 1;
+    if (wide > units)
+      return std::nullopt;
+    units -= wide;
+    at += size;
+  }
+  return units == 0 && at <= text.size() ? std::optional(at) : std::nullopt;
+}
+
+std::uint64_t utf16_size(std::string_view text) {
+  std::uint64_t units = 0;
+  for (const char c : text)
+    units += continues(c) ? 0 : static_cast<unsigned char>(c) >= 0xF0 ? 2 : 1;
+  return units;
+}
+
 } // namespace ahpd::utf8

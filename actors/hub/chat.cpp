@@ -263,6 +263,7 @@ caf::behavior chat_actor(caf::stateful_actor<chat_state>* self, services_ptr hos
       if (self->state.running)
         on_ended(self, "agentLost", "The agent stopped unexpectedly while this turn ran");
     },
+    [self](ask_place) { return self->state.start.where; },
     [self](const fetch_turns& what) -> caf::result<caf::unit_t> {
       auto& now = self->state;
       const auto oldest = now.turn_ordinals.empty() ? 0 : now.turn_ordinals.front();

@@ -41,6 +41,9 @@ struct first_message {
   json::shared message;
 };
 
+/// Asks a chat where its session's programs run; answered with `session_place`.
+struct ask_place {};
+
 /// What a chat starts from: a row of the store, or a new chat.
 struct chat_start {
   std::string uri;
@@ -91,6 +94,7 @@ caf::behavior chat_actor(caf::stateful_actor<chat_state>* self, services_ptr hos
 } // namespace ahpd::hub
 
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(ahpd::hub::fetch_turns)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(ahpd::hub::ask_place)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(ahpd::hub::chat_changed)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(ahpd::hub::end_chat)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(ahpd::hub::dispose_chat)

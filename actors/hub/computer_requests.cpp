@@ -14,10 +14,7 @@ std::string root_owner(const call& c) {
 }
 
 progress_sink sink_of(const call& c) {
-  const auto* token = c.params.if_contains("progressToken");
-  if (!token || token->is_null())
-    return {};
-  return {c.self->state.box, std::make_shared<const json::value>(*token)};
+  return sink_for(c.self->state.box, c.params);
 }
 
 void read_resource(const call& c) {

@@ -18,6 +18,9 @@ namespace files = runtimes::files;
 /// Text that is longer than this as JSON goes out as base64: clients take frames of 32 MiB.
 constexpr std::size_t longest_text = 24u << 20;
 
+constexpr std::size_t most_patterns = 64; ///< of a watch
+constexpr std::size_t longest_pattern = 256;
+
 jsonrpc::error invalid(std::string why) {
   return {jsonrpc::invalid_params, std::move(why), nullptr};
 }
@@ -43,6 +46,23 @@ public:
     if (std::find(words.begin(), words.end(), given) == words.end())
       wrong(std::string(key) + " must be " + std::string(expected));
     return given;
+  }
+
+  /// `<key>.items`: glob patterns.
+  std::vector<std::string> patterns(std::string_view key) {
+    const auto* given = in.object_if(key);
+    const auto* items = given ? given->if_contains("items") : nullptr;
+    std::vector<std::string> out;
+    if (!items || !items->is_array())
+      return out;
+    for (const auto& item : items->get_array())
+      if (item.is_string() && item.get_string().size() <= longest_pattern)
+        out.emplace_back(item.get_string());
+    if (out.size() != items->get_array().size() || out.size() > most_patterns)
+      wrong(std::string(key) + ".items must be an array of at most " +
+            std::to_string(most_patterns) + " strings of at most " +
+            std::to_string(longest_pattern) + " bytes");
+    return out;
   }
 
   void wrong(std::string why) {
@@ -101,7 +121,8 @@ json::object entry_of(const files::entry& e, const std::string& folder) {
       (shown += '%') += {digits[u / 16], digits[u % 16]};
   }
   out["name"] = shown;
-  out["_meta"] = json::object{{"ahpd.uri", ahp::file_uri(folder + "/" + e.name)}};
+  out["_meta"] =
+    json::object{{"ahpd.uri", ahp::file_uri(folder + (folder.back() == '/' ? "" : "/") + e.name)}};
   return out;
 }
 
@@ -246,6 +267,18 @@ pool_answer delete_file(const runtimes::served_folders& in, const json::object& 
   if (!r.problem().empty())
     return invalid(r.problem());
   return done_or_error(files::remove(in, path, with_content));
+}
+
+std::variant<runtimes::watch_request, jsonrpc::error> read_watch(const json::object& params) {
+  request r(params);
+  runtimes::watch_request what;
+  what.path = r.path("uri");
+  what.recursive = r.in.flag_if("recursive");
+  what.includes = r.patterns("includes");
+  what.excludes = r.patterns("excludes");
+  if (!r.problem().empty())
+    return invalid(r.problem());
+  return what;
 }
 
 pool_answer request_file(const runtimes::served_folders& in, const json::object& params) {

@@ -3,6 +3,7 @@
 #include "actors/hub/pool_work.hpp"
 #include "protocol/json.hpp"
 #include "runtimes/host/files.hpp"
+#include "runtimes/host/watch.hpp"
 
 #include <string>
 #include <string_view>
@@ -22,6 +23,9 @@ pool_answer delete_file(const runtimes::served_folders& in, const json::object& 
 /// Whether this host mediates a file: every file of the served folders may be read and written, by
 /// every client it lets in, and no other file is.
 pool_answer request_file(const runtimes::served_folders& in, const json::object& params);
+
+/// The params of `createResourceWatch`.
+std::variant<runtimes::watch_request, jsonrpc::error> read_watch(const json::object& params);
 
 /// What a refusal is on the wire. A file outside of the served folders is named in
 /// `data.request` (AHP "Resource family"), as what the request needs: to `write` it, or to read it.

@@ -2,6 +2,7 @@
 
 #include "actors/hub/catalogue.hpp"
 #include "actors/hub/command_turn.hpp"
+#include "actors/hub/completions.hpp"
 #include "actors/hub/session.hpp"
 #include "actors/hub/sessions.hpp"
 #include "protocol/ahp/builders.hpp"
@@ -118,6 +119,8 @@ void answer_initialize(const call& c, std::uint64_t slot, const std::string& ver
                       {"defaultDirectory", ahp::file_uri(host.default_directory)},
                       {"terminalCommandPrefix", terminal_command_prefix},
                       {"_meta", host_meta(host)}};
+  if (host.files)
+    result["completionTriggerCharacters"] = json::array{completion_trigger};
   auto text = json::serialize(ahp::adapt_result(c.self->state.box->speaks(), "initialize", result));
   text.pop_back();
   c.answer_in(slot, text + ",\"snapshots\":" + snapshots + "}");

@@ -72,23 +72,6 @@ void do_to(self_ptr self, const std::string& id, machine_verb verb, caf::respons
       });
 }
 
-/// `root/progress` to whoever asked. Progress never goes back and ends with `progress == total`.
-std::function<void(runtimes::progress)> progress_to(const progress_sink& sink) {
-  if (!sink.token || !sink.box)
-    return {};
-  return [sink, last = std::make_shared<std::uint64_t>(0)](const runtimes::progress& p) {
-    *last = std::max(*last, p.current);
-    json::object params{{"channel", ahp::root_uri},
-                        {"progressToken", *sink.token},
-                        {"progress", *last},
-                        {"message", p.message}};
-    if (p.total > 0)
-      params["total"] = std::max(p.total, *last);
-    sink.box->push(
-      std::make_shared<const std::string>(jsonrpc::notification_frame("root/progress", params)));
-  };
-}
-
 void make(self_ptr self, const std::string& name, const write_computer& what,
           caf::response_promise promise) {
   auto& st = self->state;

@@ -2,6 +2,7 @@
 
 #include "actors/core/owner.hpp"
 #include "actors/hub/machine.hpp"
+#include "actors/hub/progress.hpp"
 #include "actors/hub/services.hpp"
 
 #include <caf/behavior.hpp>
@@ -47,12 +48,6 @@ struct list_computer {
 };
 struct resolve_computer {
   std::string uri;
-};
-
-/// Who asked for a long operation and wants to hear how far it is (`root/progress`).
-struct progress_sink {
-  std::shared_ptr<core::outbox> box;
-  json::shared token; ///< null: nobody wants to hear
 };
 
 /// A write to `computer://<name>` or `computer://<name>/state`; answered with `unit`.

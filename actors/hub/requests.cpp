@@ -1,6 +1,8 @@
 #include "actors/hub/ask.hpp"
 #include "actors/hub/call.hpp"
+#include "actors/hub/completions.hpp"
 #include "actors/hub/machines.hpp"
+#include "actors/hub/progress.hpp"
 #include "actors/hub/resources.hpp"
 #include "actors/hub/session.hpp"
 #include "actors/hub/session_config.hpp"
@@ -22,8 +24,10 @@ std::string channel_of(const call& c) {
 // ---- sessions and chats -------------------------------------------------------------------------
 
 void create_the_session(const call& c) {
-  ask(c, c.self->state.host->sessions->get(),
-      create_session{c.params, c.self->state.box->client_id()}, nullptr);
+  ask(
+    c, c.self->state.host->sessions->get(),
+    create_session{c.params, c.self->state.box->client_id(), sink_for(c.self->state.box, c.params)},
+    nullptr);
 }
 
 void list_the_sessions(const call& c) {
@@ -169,10 +173,7 @@ const std::map<std::string_view, std::function<void(const call&)>>& handlers() {
     {"fetchTurns", fetch_the_turns},
     {"createTerminal", create_the_terminal},
     {"disposeTerminal", dispose_the_terminal},
-    {"completions",
-     [](const call& c) {
-       c.answer({{"items", json::array{}}});
-     }},
+    {"completions", complete_message},
   };
   return all;
 }

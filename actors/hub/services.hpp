@@ -7,6 +7,7 @@
 #include "actors/hub/engine.hpp"
 #include "runtimes/docker/manifest.hpp"
 #include "runtimes/host/served_folders.hpp"
+#include "runtimes/host/watch.hpp"
 #include "runtimes/runtime.hpp"
 
 #include <chrono>
@@ -37,6 +38,7 @@ struct services {
   std::optional<computer_plugin> computers;
   std::shared_ptr<runtimes::place> this_host;
   std::shared_ptr<const runtimes::served_folders> files; ///< null: file: is not served
+  std::shared_ptr<runtimes::file_watcher> watcher;       ///< of those
 
   std::shared_ptr<core::sequencer> order;
   core::directory channels;

@@ -81,8 +81,19 @@ session_start rows_of(const services& host, const session_plan& plan) {
           {{{chat, plan.id, 0, std::move(first)}, {}, false}}};
 }
 
-void finish_create(self_ptr self, const session_plan& plan, caf::response_promise promise) {
+/// Steps of `createSession`, for `root/progress`.
+constexpr std::uint64_t place_is_there = 1;
+constexpr std::uint64_t all_steps = 2;
+
+void finish_create(self_ptr self, const session_plan& plan, const progress_sink& listener,
+                   caf::response_promise promise) {
   auto& st = self->state;
+  const auto told = progress_to(listener);
+  const auto tell = [told](std::uint64_t step, const char* message) {
+    if (told)
+      told({step, all_steps, message});
+  };
+  tell(place_is_there, "Making the session");
   auto start = std::make_shared<session_start>(rows_of(*st.host, plan));
   auto exists = std::make_shared<bool>(false);
   auto write = [start, exists](config::store& db) {
@@ -94,9 +105,10 @@ void finish_create(self_ptr self, const session_plan& plan, caf::response_promis
   };
   self->request(st.host->store->get(), caf::infinite, make_store_job(write))
     .then(
-      [self, plan, start, exists, promise]() mutable {
+      [self, plan, start, exists, promise, tell]() mutable {
         auto& now = self->state;
         now.claimed.erase(plan.id);
+        tell(all_steps, *exists ? "The session exists already" : "The session is ready");
         if (*exists)
           return promise.deliver(
             core::refusal(ahp::session_already_exists, plan.uri + " already exists"));
@@ -111,8 +123,9 @@ void finish_create(self_ptr self, const session_plan& plan, caf::response_promis
           self->send(actor, join_session{std::make_shared<const json::value>(plan.active_client)});
         promise.deliver(caf::unit);
       },
-      [self, plan, promise](caf::error& why) mutable {
+      [self, plan, promise, tell](caf::error& why) mutable {
         self->state.claimed.erase(plan.id);
+        tell(all_steps, "The session could not be kept");
         promise.deliver(std::move(why));
       });
 }
@@ -129,19 +142,20 @@ void create(self_ptr self, const create_session& what, caf::response_promise pro
     return promise.deliver(
       core::refusal(ahp::session_already_exists, plan.uri + " already exists"));
   if (plan.machine.empty())
-    return finish_create(self, plan, promise);
+    return finish_create(self, plan, what.progress, promise);
   // The machine must be there; a session never falls back to this host (seed "A session in one").
   self
     ->request(st.host->machines->get(), machine_limit,
               enter_machine{plan.machine, {}, plan.provider})
-    .then(
-      [self, plan, promise](const machine_place&) { finish_create(self, plan, promise); },
-      [self, plan, promise](const caf::error& why) mutable {
-        self->state.claimed.erase(plan.id);
-        const auto wire = core::to_wire(why);
-        promise.deliver(core::refusal(
-          wire.code == ahp::permission_denied ? wire.code : jsonrpc::invalid_params, wire.message));
-      });
+    .then([self, plan, promise, listener = what.progress](
+            const machine_place&) { finish_create(self, plan, listener, promise); },
+          [self, plan, promise](const caf::error& why) mutable {
+            self->state.claimed.erase(plan.id);
+            const auto wire = core::to_wire(why);
+            promise.deliver(core::refusal(
+              wire.code == ahp::permission_denied ? wire.code : jsonrpc::invalid_params,
+              wire.message));
+          });
 }
 
 /// Opens a session from the store once for all who ask meanwhile.

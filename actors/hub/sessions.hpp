@@ -1,6 +1,7 @@
 #pragma once
 
 #include "actors/core/owner.hpp"
+#include "actors/hub/progress.hpp"
 #include "actors/hub/services.hpp"
 #include "config/store.hpp"
 
@@ -17,9 +18,11 @@
 namespace ahpd::hub {
 
 /// Makes a session (spec "createSession"). Answered with `unit` once it is durable and announced.
+/// Its progress is 1 of 2 when where it runs is there, 2 when it is made or was refused after that.
 struct create_session {
   json::object params;
   std::string client_id;
+  progress_sink progress;
 };
 
 /// Ends a session by any spelling of its URI. Answered with `unit`.

@@ -20,6 +20,7 @@ std::string version_of(const struct stat& s);
 
 /// A name that nothing has, for what is made beside its destination and then put there.
 std::string scratch_name();
+bool is_scratch_name(std::string_view name);
 
 /// Opens a regular file for reading; never waits, and never a link.
 file_outcome<process::descriptor> open_file(const spot& at, struct stat& s);

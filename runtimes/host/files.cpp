@@ -62,6 +62,11 @@ std::string scratch_name() {
   return ".ahpd-" + in_hex((std::uint64_t{random()} << 32) | random()) + ".tmp";
 }
 
+bool is_scratch_name(std::string_view name) {
+  return name.size() > 10 && name.substr(0, 6) == ".ahpd-" &&
+         name.substr(name.size() - 4) == ".tmp";
+}
+
 file_outcome<descriptor> open_file(const spot& at, struct stat& s) {
   descriptor file(::openat(at.folder.get(), at.name.c_str(),
                            O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));

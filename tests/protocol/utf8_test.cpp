@@ -2,6 +2,8 @@
 
 #include <doctest/doctest.h>
 
+#include <array>
+#include <optional>
 #include <string>
 
 using namespace ahpd;
@@ -30,4 +32,14 @@ TEST_CASE("the rest of a character at the start is found") {
   CHECK(utf8::leading_rest("\x9F\x98\x80x") == 3);
   CHECK(utf8::leading_rest("x\x80") == 0);
   CHECK(utf8::leading_rest("") == 0);
+}
+
+TEST_CASE("places in UTF-16 and in UTF-8 are told from each other") {
+  const std::string text = "a\xC3\xA9\xE2\x82\xAC\xF0\x9F\x98\x80z"; // 1, 1, 1, 2, 1 units
+  CHECK(utf8::utf16_size(text) == 6);
+  const std::array<std::optional<std::size_t>, 8> places{0, 1, 3, 6, std::nullopt, 10, 11,
+                                                         std::nullopt};
+  for (std::size_t i = 0; i < places.size(); ++i)
+    CHECK(utf8::at_utf16(text, i) == places[i]);
+  CHECK_FALSE(utf8::at_utf16("", ~std::uint64_t{0}));
 }

@@ -13,6 +13,7 @@
 #include "protocol/transport/server.hpp"
 #include "runtimes/docker/docker_runtime.hpp"
 #include "runtimes/host/host_place.hpp"
+#include "runtimes/host/watch.hpp"
 #include "runtimes/process/executable.hpp"
 
 #include <boost/asio/io_context.hpp>
@@ -199,6 +200,7 @@ int run_hub(config::run_options options,
   if (const auto shell = environment.find("SHELL"); shell != environment.end())
     host->shell = shell->second;
   host->files = std::make_shared<const runtimes::served_folders>(options.paths);
+  host->watcher = runtimes::make_file_watcher(io, core::blocking_pool_of(system), host->files);
   host->delta_window = std::chrono::milliseconds(options.delta_window_ms);
   host->engines = hub::built_in_engines();
   host->this_host = runtimes::make_host_place(io, core::blocking_pool_of(system), environment);
