@@ -34,17 +34,20 @@ struct hub_watch_fixture {
     return channel;
   }
 
-  /// Waits until the channel says `type` of a name.
+  /// Waits until the channel says `type` of a name; it may have by now.
   void wait_change(const std::string& channel, const std::string& name, const std::string& type) {
-    peer.wait_action("resourceWatch/changed", channel, [&](const json::value& envelope) {
+    const auto says = [&](const json::value& envelope) {
       for (const auto& item : envelope.at("action").at("changes").at("items").as_array())
         if (item.at("uri") == json::value(uri(name)) && item.at("type") == json::value(type))
           return true;
       return false;
-    });
+    };
+    for (const auto& envelope : peer.actions("resourceWatch/changed", channel))
+      if (says(envelope))
+        return;
+    peer.wait_action("resourceWatch/changed", channel, says);
   }
 
-  /// Every URI that the channel named so far.
   std::vector<std::string> named(const std::string& channel) {
     std::vector<std::string> out;
     for (const auto& envelope : peer.actions("resourceWatch/changed", channel))
@@ -66,7 +69,7 @@ struct hub_watch_fixture {
   }
 };
 
-tests::peer_options named(std::string client) {
+tests::peer_options a_client(std::string client) {
   tests::peer_options how;
   how.client_id = std::move(client);
   return how;
@@ -134,7 +137,7 @@ TEST_CASE_FIXTURE(hub_watch_fixture, "a watch tells only what its patterns and i
 
 TEST_CASE_FIXTURE(hub_watch_fixture, "a watch ends with its last follower") {
   const auto channel = watch({});
-  tests::ahp_peer other(hub.url(), named("other"));
+  tests::ahp_peer other(hub.url(), a_client("other"));
   other.initialize();
   other.subscribe(channel);
   peer.notify("unsubscribe", {{"channel", channel}});
@@ -182,7 +185,7 @@ TEST_CASE_FIXTURE(hub_watch_fixture, "a watch that cannot be is refused") {
   CHECK(refusal.at("code") == jsonrpc::invalid_params);
   // They end with their connection, and others can watch again.
   peer.close();
-  tests::ahp_peer next(hub.url(), named("next"));
+  tests::ahp_peer next(hub.url(), a_client("next"));
   next.initialize();
   const auto watches = [&] {
     return !json::member(next.answer(next.begin("createResourceWatch", {{"uri", uri("")}})),
@@ -228,7 +231,7 @@ TEST_CASE_FIXTURE(hub_watch_fixture, "a word that begins with @ is completed to 
 }
 
 TEST_CASE_FIXTURE(hub_watch_fixture, "a session that is made tells its progress to who asked") {
-  tests::ahp_peer other(hub.url(), named("other"));
+  tests::ahp_peer other(hub.url(), a_client("other"));
   other.initialize({"ahp-root://"});
   peer.request("createSession", {{"channel", "ahp-session:/p"}, {"progressToken", "t"}});
   std::vector<std::int64_t> steps;
