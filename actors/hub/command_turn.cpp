@@ -38,7 +38,8 @@ void step(self_ptr self, json::value action) {
 }
 
 void end(self_ptr self, std::string error_type = {}, std::string message = {}) {
-  const auto& st = self->state;
+  auto& st = self->state;
+  st.over = true;
   self->send(st.start.chat,
              turn_ended{st.start.turn_id, std::move(error_type), std::move(message)});
   self->quit();
@@ -143,6 +144,11 @@ std::optional<std::string> terminal_command(const json::value& message) {
   if (begin == std::string_view::npos)
     return std::nullopt;
   return std::string(command.substr(begin));
+}
+
+command_state::~command_state() {
+  if (!over && !terminal.empty())
+    caf::anon_send(host->terminals->get(), kill_terminal{terminal});
 }
 
 caf::behavior command_turn(caf::stateful_actor<command_state>* self, services_ptr host,

@@ -37,6 +37,12 @@ struct command_state {
   std::string terminal; ///< URI; empty: not opened yet
   bool cancelled = false;
   bool leaving = false; ///< its chat has gone: goes when there is a terminal to kill
+  bool over = false;    ///< the command has ended
+
+  command_state() = default;
+  command_state(const command_state&) = delete;
+  command_state& operator=(const command_state&) = delete;
+  ~command_state(); ///< kills the command of an actor that crashed
 };
 
 /// Answers one turn as an engine's agent does, then ends: the command as one tool call whose

@@ -72,14 +72,31 @@ file_outcome<std::string> read_all(int file, const spot& at, const struct stat& 
   return bytes;
 }
 
+/// A file beside others that has no name yet, so that nothing is left of it when this host is
+/// killed while it writes. Where the file system has no such files it has the name `scratch` from
+/// the first.
+descriptor make_scratch(int folder, const std::string& scratch, mode_t mode, bool& named) {
+  descriptor file(::openat(folder, ".", O_WRONLY | O_TMPFILE | O_CLOEXEC, mode));
+  named = !file && (errno == EOPNOTSUPP || errno == EISDIR);
+  if (named)
+    file = descriptor(::openat(folder, scratch.c_str(),
+                               O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode));
+  return file;
+}
+
+/// Gives an open file without a name one. 0 or errno.
+int give_name(const descriptor& file, int folder, const std::string& name) {
+  const auto self = "/proc/self/fd/" + std::to_string(file.get());
+  return ::linkat(AT_FDCWD, self.c_str(), folder, name.c_str(), AT_SYMLINK_FOLLOW) == 0 ? 0 : errno;
+}
+
 /// Writes `content` beside the file and puts it in its place. `before`: whose mode and owner it
 /// gets; null: there is no such file yet. Gives errno; EPERM when the owner cannot be kept.
 int replace(const spot& at, const std::string& content, const struct stat* before, bool only_new) {
   const int folder = at.folder.get();
   const auto scratch = scratch_name();
-  const descriptor file(::openat(folder, scratch.c_str(),
-                                 O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
-                                 before ? 0600 : 0666));
+  bool named = false;
+  const auto file = make_scratch(folder, scratch, before ? 0600 : 0666, named);
   if (!file)
     return errno;
   undo drop([&] { ::unlinkat(folder, scratch.c_str(), 0); });
@@ -94,6 +111,8 @@ int replace(const spot& at, const std::string& content, const struct stat* befor
     return why;
   if (::fsync(file.get()) != 0)
     return errno;
+  if (const int why = named ? 0 : give_name(file, folder, scratch))
+    return why;
   if (const int why = put_in_place(folder, scratch, folder, at.name, only_new))
     return why;
   drop.drop();

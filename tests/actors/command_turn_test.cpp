@@ -1,5 +1,6 @@
 #include "tests/actors/hub_fixture.hpp"
 
+#include "actors/hub/chat.hpp"
 #include "protocol/ahp/uris.hpp"
 
 #include <csignal>
@@ -119,6 +120,20 @@ TEST_CASE("a command that cannot be run, or whose terminal is disposed of, says 
   CHECK(action_of(done).at("result").at("error").at("message") ==
         "the terminal was disposed of while the command ran");
   c.wait_action("chat/turnComplete", chat);
+}
+
+TEST_CASE("a turn whose own actor is killed ends with an error, and its command is killed") {
+  live_hub hub;
+  auto c = client(hub);
+  say(c, "t1", "!sleep 300");
+  c.result("subscribe", {{"channel", terminal_of(c)}});
+  // The chat has told all it does until the command ends, so its state stands still.
+  const auto owner = hub.host->channels.owner_of(chat);
+  const auto* chat_actor = dynamic_cast<caf::stateful_actor<hub::chat_state>*>(
+    caf::actor_cast<caf::abstract_actor*>(owner));
+  REQUIRE(chat_actor);
+  caf::anon_send_exit(chat_actor->state.running->by, caf::exit_reason::kill);
+  wait_both(c, "chat/error", "terminal/exited");
 }
 
 TEST_CASE("a killed chat's command is killed with it") {

@@ -6,12 +6,15 @@
 #include <doctest/doctest.h>
 
 #include <atomic>
+#include <csignal>
 #include <filesystem>
 #include <fstream>
 #include <thread>
 
 #include <sys/mount.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 using namespace ahpd;
@@ -285,6 +288,29 @@ TEST_CASE_FIXTURE(files_fixture, "a full disk leaves every file as it was") {
   CHECK(tests::read_file(out + "/f") == old);
   CHECK(entries(disk) == 0);
   REQUIRE(::umount(disk.c_str()) == 0);
+}
+
+TEST_CASE_FIXTURE(files_fixture,
+                  "a write whose host is killed leaves the file as it was, and nothing beside it") {
+  put(in + "/f", "before");
+  const auto child = ::fork();
+  REQUIRE(child >= 0);
+  if (child == 0) {
+    // The kernel kills whoever writes past this bound, in the middle of it.
+    const rlimit none{0, 0};
+    const rlimit some{1u << 20, 1u << 20};
+    ::setrlimit(RLIMIT_CORE, &none);
+    ::setrlimit(RLIMIT_FSIZE, &some);
+    std::signal(SIGXFSZ, SIG_DFL);
+    write({.path = in + "/f", .data = std::string(2u << 20, 'x')});
+    ::_exit(0);
+  }
+  int status = 0;
+  REQUIRE(::waitpid(child, &status, 0) == child);
+  REQUIRE(WIFSIGNALED(status));
+  CHECK(WTERMSIG(status) == SIGXFSZ);
+  CHECK(read(in + "/f") == "before");
+  CHECK(entries(in) == 1);
 }
 
 TEST_CASE_FIXTURE(files_fixture, "what is no file is not opened, and too much is not read") {
