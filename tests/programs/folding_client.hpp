@@ -7,6 +7,7 @@
 #include <doctest/doctest.h>
 
 #include <map>
+#include <set>
 #include <string>
 
 namespace ahpd::tests {
@@ -27,6 +28,7 @@ struct folded_document {
 struct folded {
   std::map<std::string, folded_document> documents;
   std::int64_t last_seq = 0;
+  std::set<std::int64_t> numbers; ///< of all actions that it was told
 
   /// Folds an envelope; the numbers must go up over all channels.
   void fold_in(const json::value& envelope) {
@@ -37,6 +39,7 @@ struct folded {
     }
     CHECK(seq > last_seq);
     last_seq = seq;
+    numbers.insert(seq);
     const std::string uri(envelope.at("channel").as_string());
     const auto i = documents.find(uri);
     if (i != documents.end() && seq > i->second.seq)
