@@ -1,8 +1,7 @@
 #include "config/identity.hpp"
 
 #include "config/files.hpp"
-
-#include <openssl/rand.h>
+#include "protocol/random.hpp"
 
 #include <cctype>
 #include <cerrno>
@@ -29,22 +28,6 @@ bool is_uuid(std::string_view text) {
       return false;
   }
   return true;
-}
-
-std::string new_uuid() {
-  unsigned char bytes[16];
-  if (RAND_bytes(bytes, sizeof bytes) != 1)
-    throw std::runtime_error("The system gives no random bytes");
-  bytes[6] = static_cast<unsigned char>((bytes[6] & 0x0f) | 0x40); // version 4
-  bytes[8] = static_cast<unsigned char>((bytes[8] & 0x3f) | 0x80); // variant of RFC 4122
-  std::string out;
-  for (const unsigned char byte : bytes) {
-    if (is_dash(out.size()))
-      out += '-';
-    out += "0123456789abcdef"[byte >> 4];
-    out += "0123456789abcdef"[byte & 15];
-  }
-  return out;
 }
 
 std::string host_id(const std::string& directory) {

@@ -1,13 +1,12 @@
 #include "config/token.hpp"
 
 #include "config/files.hpp"
+#include "protocol/random.hpp"
 
 #include <openssl/evp.h>
-#include <openssl/rand.h>
 
 #include <algorithm>
 #include <cerrno>
-#include <stdexcept>
 #include <vector>
 
 namespace ahpd::config {
@@ -29,8 +28,7 @@ std::string read_token(const std::string& path) {
 
 std::string random_secret(std::size_t bytes) {
   std::vector<unsigned char> raw(bytes);
-  if (RAND_bytes(raw.data(), static_cast<int>(bytes)) != 1)
-    throw std::runtime_error("The system gives no random bytes");
+  fill_random(raw.data(), bytes);
   std::string text((bytes + 2) / 3 * 4 + 1, '\0');
   const int size = EVP_EncodeBlock(reinterpret_cast<unsigned char*>(text.data()), raw.data(),
                                    static_cast<int>(bytes));

@@ -1,6 +1,6 @@
 #include "actors/core/wire_log.hpp"
 
-#include "actors/core/ids.hpp"
+#include "actors/core/clock.hpp"
 #include "protocol/ahp/time.hpp"
 #include "protocol/json.hpp"
 

@@ -1,10 +1,11 @@
 #include "actors/hub/chat.hpp"
 
+#include "actors/core/clock.hpp"
 #include "actors/core/errors.hpp"
-#include "actors/core/ids.hpp"
 #include "actors/hub/chat_turns.hpp"
 #include "protocol/ahp/actions.hpp"
 #include "protocol/ahp/builders.hpp"
+#include "protocol/random.hpp"
 
 #include <caf/all.hpp>
 
@@ -238,7 +239,7 @@ caf::behavior chat_actor(caf::stateful_actor<chat_state>* self, services_ptr hos
       return self->delegate(self->state.start.session, dispose_chat{self->state.start.uri});
     },
     [self](const first_message& m) {
-      start_own(self, ahp::build::turn_started(core::random_id(), core::now_ms(), *m.message));
+      start_own(self, ahp::build::turn_started(random_hex(16), core::now_ms(), *m.message));
     },
     [self](const turn_step& step) {
       const auto& run = self->state.running;

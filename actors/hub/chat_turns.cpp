@@ -1,13 +1,14 @@
 #include "actors/hub/chat_turns.hpp"
 
+#include "actors/core/clock.hpp"
 #include "actors/core/errors.hpp"
-#include "actors/core/ids.hpp"
 #include "actors/core/log.hpp"
 #include "actors/hub/command_turn.hpp"
 #include "actors/hub/machines.hpp"
 #include "protocol/ahp/builders.hpp"
 #include "protocol/ahp/find.hpp"
 #include "protocol/ahp/time.hpp"
+#include "protocol/random.hpp"
 
 #include <caf/all.hpp>
 
@@ -17,7 +18,6 @@
 namespace ahpd::hub::turns {
 
 using core::now_ms;
-using core::random_id;
 
 std::string cursor_before(std::int64_t ordinal) {
   return "t" + std::to_string(ordinal);
@@ -188,7 +188,7 @@ void begin(chat_ptr self, json::value started, origin from, destination where) {
   const auto message = std::make_shared<const json::value>(*json::member(started, "message"));
   const bool first = turns_of(st).empty() && !json::member(st.doc->state, "turnsNextCursor");
   ahp::reduce(ahp::channel_kind::chat, st.doc->state, started);
-  st.running = chat_state::run{std::string(turn_id_of(started)), random_id(), now_ms(), false};
+  st.running = chat_state::run{std::string(turn_id_of(started)), random_hex(16), now_ms(), false};
   ++st.host->metrics.turns_total;
   ++st.host->metrics.turns_running;
   commit(
@@ -250,7 +250,7 @@ void start_queued(chat_ptr self) {
   const json::value next = queue->get_array().front();
   const std::string id(json::string_member(next, "id").value_or(""));
   publish(self, ahp::build::pending_message_removed("queued", id));
-  auto started = ahp::build::turn_started(random_id(), now_ms(), next.at("message"), id);
+  auto started = ahp::build::turn_started(random_hex(16), now_ms(), next.at("message"), id);
   start_own(self, std::move(started));
 }
 

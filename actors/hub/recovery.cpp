@@ -1,6 +1,6 @@
 #include "actors/hub/recovery.hpp"
 
-#include "actors/core/ids.hpp"
+#include "actors/core/clock.hpp"
 #include "actors/core/log.hpp"
 #include "protocol/ahp/builders.hpp"
 #include "protocol/ahp/reducers.hpp"

@@ -1,11 +1,11 @@
 #include "actors/hub/resource_watch.hpp"
 
 #include "actors/core/errors.hpp"
-#include "actors/core/ids.hpp"
 #include "actors/core/run_here.hpp"
 #include "actors/hub/file_scheme.hpp"
 #include "protocol/ahp/codes.hpp"
 #include "protocol/ahp/file_uri.hpp"
+#include "protocol/random.hpp"
 
 #include <caf/all.hpp>
 
@@ -90,7 +90,7 @@ caf::behavior resource_watch_actor(caf::stateful_actor<resource_watch_state>* se
                                    const json::object& params, const caf::actor& creator) {
   auto& st = self->state;
   st.host = std::move(host);
-  st.uri = "ahp-resource-watch:/" + core::random_id();
+  st.uri = "ahp-resource-watch:/" + random_hex(16);
   json::object state{{"root", params.at("uri")}, {"recursive", what.recursive}};
   for (const char* key : {"excludes", "includes"})
     if (const auto* given = params.if_contains(key); given && given->is_object())

@@ -1,7 +1,7 @@
 #include "actors/hub/session.hpp"
 
+#include "actors/core/clock.hpp"
 #include "actors/core/errors.hpp"
-#include "actors/core/ids.hpp"
 #include "actors/core/log.hpp"
 #include "actors/hub/catalogue.hpp"
 #include "actors/hub/sessions.hpp"

@@ -1,7 +1,7 @@
 #include "actors/hub/sessions.hpp"
 
+#include "actors/core/clock.hpp"
 #include "actors/core/errors.hpp"
-#include "actors/core/ids.hpp"
 #include "actors/core/log.hpp"
 #include "actors/hub/catalogue.hpp"
 #include "actors/hub/machines.hpp"
@@ -147,15 +147,16 @@ void create(self_ptr self, const create_session& what, caf::response_promise pro
   self
     ->request(st.host->machines->get(), machine_limit,
               enter_machine{plan.machine, {}, plan.provider})
-    .then([self, plan, promise, listener = what.progress](
-            const machine_place&) { finish_create(self, plan, listener, promise); },
-          [self, plan, promise](const caf::error& why) mutable {
-            self->state.claimed.erase(plan.id);
-            const auto wire = core::to_wire(why);
-            promise.deliver(core::refusal(
-              wire.code == ahp::permission_denied ? wire.code : jsonrpc::invalid_params,
-              wire.message));
-          });
+    .then(
+      [self, plan, promise, listener = what.progress](const machine_place&) {
+        finish_create(self, plan, listener, promise);
+      },
+      [self, plan, promise](const caf::error& why) mutable {
+        self->state.claimed.erase(plan.id);
+        const auto wire = core::to_wire(why);
+        promise.deliver(core::refusal(
+          wire.code == ahp::permission_denied ? wire.code : jsonrpc::invalid_params, wire.message));
+      });
 }
 
 /// Opens a session from the store once for all who ask meanwhile.

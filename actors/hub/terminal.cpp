@@ -1,6 +1,6 @@
 #include "actors/hub/terminal.hpp"
 
-#include "actors/core/ids.hpp"
+#include "actors/core/clock.hpp"
 #include "actors/core/run_here.hpp"
 #include "protocol/ahp/actions.hpp"
 

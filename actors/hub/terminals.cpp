@@ -1,7 +1,6 @@
 #include "actors/hub/terminals.hpp"
 
 #include "actors/core/errors.hpp"
-#include "actors/core/ids.hpp"
 #include "actors/core/log.hpp"
 #include "actors/core/run_here.hpp"
 #include "actors/hub/catalogue.hpp"
@@ -9,6 +8,7 @@
 #include "actors/hub/store_actor.hpp"
 #include "actors/hub/terminal.hpp"
 #include "protocol/ahp/codes.hpp"
+#include "protocol/random.hpp"
 
 #include <caf/all.hpp>
 
@@ -215,7 +215,7 @@ void open(self_ptr self, open_terminal what, caf::response_promise promise) {
   if (st.leaving)
     return promise.deliver(core::refusal(jsonrpc::internal_error, "The host is stopping"));
   if (what.uri.empty())
-    what.uri = "ahp-terminal:/" + core::random_id();
+    what.uri = "ahp-terminal:/" + random_hex(16);
   if (what.title.empty())
     what.title = what.argv.front().substr(what.argv.front().rfind('/') + 1);
   if (st.terminals.count(what.uri) || st.host->channels.find(what.uri))
@@ -225,7 +225,7 @@ void open(self_ptr self, open_terminal what, caf::response_promise promise) {
       jsonrpc::invalid_params, "This host runs " + std::to_string(most_running) +
                                  " terminals, and this one would be one more; dispose of one"));
   auto& e = st.terminals[what.uri];
-  e.marker = core::random_id();
+  e.marker = random_hex(16);
   e.machine = what.where.machine;
   e.session = session_of(*what.claim);
   e.opening = std::move(promise);

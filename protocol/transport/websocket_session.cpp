@@ -1,5 +1,6 @@
 #include "protocol/transport/websocket_session.hpp"
 
+#include "protocol/random.hpp"
 #include "protocol/transport/http_codec.hpp"
 #include "protocol/transport/outbox.hpp"
 #include "protocol/transport/pool.hpp"
@@ -8,7 +9,6 @@
 #include <boost/beast/core/flat_buffer.hpp>
 #include <boost/beast/http/empty_body.hpp>
 #include <boost/beast/websocket/stream.hpp>
-#include <openssl/rand.h>
 
 #include <algorithm>
 #include <atomic>
@@ -113,7 +113,7 @@ std::string frame_header(std::size_t n, bool masked) {
 /// A client's frames are masked with a fresh unpredictable key, so each needs a copy of its own.
 void append_masked(std::string& to, std::string_view payload) {
   unsigned char key[4];
-  RAND_bytes(key, sizeof key);
+  fill_random(key, sizeof key);
   to.append(reinterpret_cast<const char*>(key), sizeof key);
   const auto at = to.size();
   to.append(payload);

@@ -1,29 +1,18 @@
 #include "runtimes/docker/inside.hpp"
 
+#include "protocol/random.hpp"
+
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
 #include <boost/asio/post.hpp>
 
 #include <csignal>
-#include <random>
 
 namespace asio = boost::asio;
 
 namespace ahpd::runtimes {
 
 namespace {
-
-/// A marker for a run that its owner gave none, since inside a container a tree is found by no
-/// other means. Unguessable: whoever knew it could hide behind it or be killed by it.
-std::string fresh_marker() {
-  constexpr std::string_view hex = "0123456789abcdef";
-  std::random_device random;
-  std::string out;
-  for (int i = 0; i < 4; ++i)
-    for (auto word = random(), digit = 0u; digit < 8; ++digit, word >>= 4)
-      out += hex[word & 15U];
-  return out;
-}
 
 /// Runs a coroutine on the engine's strand, never inside the call.
 template <class Start> void spawn(const std::shared_ptr<machine_room>& room, Start start) {
@@ -133,7 +122,9 @@ asio::awaitable<void> run_program(std::shared_ptr<machine_room> room, std::strin
     done({nullptr, no->sentence});
     co_return;
   }
-  auto marker = what.marker.empty() ? fresh_marker() : what.marker;
+  // Inside a container a tree is found by its marker alone. Unguessable: whoever knew it could hide
+  // behind it or be killed by it.
+  auto marker = what.marker.empty() ? random_hex(16) : what.marker;
   const auto& in = std::get<found_machine>(found);
   const auto begun = co_await room->programs->launch(in, std::move(what), std::move(marker),
                                                      std::make_shared<room_controls>(room));

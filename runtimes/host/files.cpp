@@ -1,11 +1,11 @@
 #include "runtimes/host/files.hpp"
 
+#include "protocol/random.hpp"
 #include "runtimes/host/file_calls.hpp"
 
 #include <algorithm>
 #include <cerrno>
 #include <memory>
-#include <random>
 
 #include <dirent.h>
 #include <linux/fs.h>
@@ -58,8 +58,7 @@ std::string version_of(const struct stat& s) {
 }
 
 std::string scratch_name() {
-  std::random_device random;
-  return ".ahpd-" + in_hex((std::uint64_t{random()} << 32) | random()) + ".tmp";
+  return ".ahpd-" + random_hex(8) + ".tmp";
 }
 
 bool is_scratch_name(std::string_view name) {

@@ -1,9 +1,9 @@
-#include "actors/core/ids.hpp"
 #include "actors/core/log.hpp"
 #include "actors/core/run_here.hpp"
 #include "actors/hub/engines/acp_agent.hpp"
 #include "actors/hub/services.hpp"
 #include "actors/hub/store_actor.hpp"
+#include "protocol/random.hpp"
 #include "protocol/utf8.hpp"
 
 #include <caf/all.hpp>
@@ -196,7 +196,7 @@ state::~state() {
 
 void start_server(self_ptr self) {
   auto& st = self->state;
-  st.server = std::make_shared<server>(st.agent->id, st.now->what.place, core::random_id());
+  st.server = std::make_shared<server>(st.agent->id, st.now->what.place, random_hex(16));
   ++st.going;
   self->delayed_send(self, st.limits.open, late_atom::value, st.server->marker);
   // What is started is known to the store first: a hub that is killed leaves nothing running.

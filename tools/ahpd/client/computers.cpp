@@ -1,4 +1,5 @@
 #include "protocol/ahp/uris.hpp"
+#include "protocol/random.hpp"
 #include "tools/ahpd/client/computer_text.hpp"
 #include "tools/ahpd/client/hub_link.hpp"
 #include "tools/ahpd/client/print.hpp"

@@ -1,14 +1,11 @@
 #include "tools/ahpd/client/hub_link.hpp"
 
 #include "protocol/jsonrpc/message.hpp"
+#include "protocol/random.hpp"
 #include "protocol/transport/client.hpp"
 #include "tools/ahpd/client/failure.hpp"
 
 #include <boost/asio/steady_timer.hpp>
-
-#include <sys/random.h>
-
-#include <array>
 
 namespace ahpd::client {
 
@@ -50,22 +47,6 @@ client_failure refused_by(const hub_address& where, const transport::http_respon
 }
 
 } // namespace
-
-std::string new_uuid() {
-  std::array<unsigned char, 16> bytes{};
-  if (::getrandom(bytes.data(), bytes.size(), 0) != static_cast<ssize_t>(bytes.size()))
-    throw client_failure{exit_refused, "the system gives no random numbers", ""};
-  bytes[6] = static_cast<unsigned char>((bytes[6] & 0x0f) | 0x40);
-  bytes[8] = static_cast<unsigned char>((bytes[8] & 0x3f) | 0x80);
-  std::string out;
-  for (std::size_t i = 0; i < bytes.size(); ++i) {
-    if (i == 4 || i == 6 || i == 8 || i == 10)
-      out += '-';
-    out += "0123456789abcdef"[bytes[i] >> 4];
-    out += "0123456789abcdef"[bytes[i] & 0x0f];
-  }
-  return out;
-}
 
 hub_link::hub_link() : client_id_("ahpd-" + new_uuid()) {}
 

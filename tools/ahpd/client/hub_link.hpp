@@ -16,9 +16,6 @@
 
 namespace ahpd::client {
 
-/// A new random UUID, version 4.
-std::string new_uuid();
-
 /// One AHP connection. Everything happens in the calling thread, inside the calls that wait; they
 /// throw connection_lost when the connection ends before.
 class hub_link {

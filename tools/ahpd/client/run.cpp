@@ -1,3 +1,4 @@
+#include "protocol/random.hpp"
 #include "tools/ahpd/client/hub_link.hpp"
 #include "tools/ahpd/client/print.hpp"
 #include "tools/ahpd/client/session_names.hpp"

@@ -2,6 +2,7 @@
 
 #include "protocol/ahp/reducers.hpp"
 #include "protocol/ahp/time.hpp"
+#include "protocol/random.hpp"
 #include "tools/ahpd/client/failure.hpp"
 #include "tools/ahpd/client/print.hpp"
 
