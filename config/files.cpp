@@ -104,6 +104,10 @@ std::string read_whole(const std::string& path, std::size_t most) {
   }
 }
 
+bool is_absent(const std::string& path) {
+  return ::access(path.c_str(), F_OK) != 0 && errno == ENOENT;
+}
+
 void write_whole(const std::string& path, std::string_view text) {
   const draft written(path, text);
   if (::rename(written.name(), path.c_str()) != 0)

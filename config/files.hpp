@@ -19,6 +19,9 @@ struct file_error : std::runtime_error {
 /// The whole file. One larger than `most` bytes is a file_error too (EFBIG).
 std::string read_whole(const std::string& path, std::size_t most);
 
+/// Whether nothing has that name.
+bool is_absent(const std::string& path);
+
 /// Replaces the file: written beside itself as `<file>.<pid>.tmp`, synced and renamed, 0600.
 void write_whole(const std::string& path, std::string_view text);
 

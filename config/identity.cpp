@@ -4,7 +4,6 @@
 #include "protocol/random.hpp"
 
 #include <cctype>
-#include <cerrno>
 #include <stdexcept>
 
 namespace ahpd::config {
@@ -32,15 +31,9 @@ bool is_uuid(std::string_view text) {
 
 std::string host_id(const std::string& directory) {
   const std::string file = directory + "/host-id";
-  std::string text;
-  try {
-    text = read_whole(file, most_bytes);
-  } catch (const file_error& e) {
-    if (e.error_number != ENOENT)
-      throw;
+  if (is_absent(file))
     create_whole(file, new_uuid() + '\n');
-    text = read_whole(file, most_bytes); // another hub may have been first
-  }
+  std::string text = read_whole(file, most_bytes); // another hub may have been first
   if (!text.empty() && text.back() == '\n')
     text.pop_back();
   if (!is_uuid(text))

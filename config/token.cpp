@@ -6,7 +6,6 @@
 #include <openssl/evp.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <vector>
 
 namespace ahpd::config {
@@ -39,14 +38,8 @@ std::string random_secret(std::size_t bytes) {
 }
 
 std::string token_of_file(const std::string& path) {
-  try {
-    return read_token(path);
-  } catch (const file_error& e) {
-    if (e.error_number != ENOENT)
-      throw;
-  }
-  // Whoever is first makes it, and everyone then reads the same.
-  create_whole(path, random_secret(32) + '\n');
+  if (is_absent(path))
+    create_whole(path, random_secret(32) + '\n'); // whoever is first, everyone then reads the same
   return read_token(path);
 }
 
