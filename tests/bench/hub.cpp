@@ -20,7 +20,7 @@ using bench::crowd;
 namespace {
 
 constexpr int rounds = 5;
-const std::string label = "ahpd-bench";
+const std::string prefix = "ahpd-bench-"; // of every container's name
 
 std::string source(const std::string& file) {
   return std::string(AHPD_SOURCE_DIR) + "/tests/bench/" + file;
@@ -244,7 +244,7 @@ struct containers {
   containers() { remove(); }
   ~containers() { remove(); }
   static void remove() {
-    std::istringstream ids(docker({"ps", "-aq", "--filter", "label=" + label}));
+    std::istringstream ids(docker({"ps", "-aq", "--filter", "name=^" + prefix}));
     for (std::string id; ids >> id;)
       docker({"rm", "-f", id});
   }
@@ -252,7 +252,6 @@ struct containers {
 
 void make_machine(crowd& clients, const std::string& name) {
   const json::value manifest{{"image", "debian:bookworm-slim"},
-                             {"labels", {{label, "1"}}},
                              {"workdir", "/srv"},
                              {"mounts", {source("agent.pl") + ":/srv/agent.pl:ro"}}};
   clients.ask(0, "resourceWrite",
@@ -279,12 +278,11 @@ void measure_machines(tests::bench_report& report) {
   std::vector<double> ours_s;
   std::vector<double> theirs_s;
   for (int i = 0; i < machines; ++i) {
-    const auto name = label + "-" + std::to_string(i);
+    const auto name = prefix + std::to_string(i);
     ours_s.push_back(seconds_of([&] { make_machine(clients, name); }));
     theirs_s.push_back(seconds_of([&] {
-      docker({"run", "-d", "--init", "--label", label + "=1", "--label", "ahpd.bench=1", "-w",
-              "/srv", "--mount",
-              "type=bind,src=" + source("agent.pl") + ",dst=/srv/agent.pl,readonly",
+      docker({"run", "-d", "--init", "--name", prefix + "rival-" + std::to_string(i), "-w", "/srv",
+              "--mount", "type=bind,src=" + source("agent.pl") + ",dst=/srv/agent.pl,readonly",
               "debian:bookworm-slim", "sleep", "infinity"});
     }));
   }
@@ -305,7 +303,7 @@ void measure_machines(tests::bench_report& report) {
     const auto chat = open_chat(
       clients, uri,
       {{"provider", "bench-inside"},
-       {"config", {{"computer", "computer://" + label + "-" + std::to_string(i % machines)}}}});
+       {"config", {{"computer", "computer://" + prefix + std::to_string(i % machines)}}}});
     clients.ask(0, "subscribe", {{"channel", chat}});
     bool over = false;
     clients.at(0).on_text = [&](const std::string& text) {
@@ -327,10 +325,7 @@ void measure_machines(tests::bench_report& report) {
   }
   const auto each = (bench::memory_of(ours.pid()) - before) / sessions;
   tests::program relay{
-    {{found("docker"), "exec", "-i",
-      docker({"ps", "-q", "-n", "1", "--filter", "label=ahpd.bench"}), "sh", "-c", "echo up; cat"},
-     {},
-     {}}};
+    {{found("docker"), "exec", "-i", prefix + "rival-0", "sh", "-c", "echo up; cat"}, {}, {}}};
   relay.wait_for_output("up");
   report.shows("a live agent session in Docker, memory in the hub", each / 1024, "KiB");
   report.at_most("the same against a docker exec -i", each / bench::memory_of(relay.pid()), "ratio",
@@ -344,8 +339,6 @@ int main(int argc, char** argv) {
   checks.setAsDefaultForAssertsOutOfTestCases();
   std::signal(SIGPIPE, SIG_IGN);
   rlimit files{20'000, 20'000};
-  if (setrlimit(RLIMIT_NOFILE, &files) != 0)
-    bench::give_up("5,000 connections need a limit of 20,000 open files (ulimit -n)");
   tests::bench_report report(argc, argv);
   const std::vector<std::pair<std::string, void (*)(tests::bench_report&)>> parts{
     {"pings", measure_pings},
@@ -356,8 +349,15 @@ int main(int argc, char** argv) {
   for (int i = 1; i < argc; ++i)
     if (argv[i][0] != '-')
       wanted.emplace_back(argv[i]);
-  for (const auto& [name, measure] : parts)
-    if (wanted.empty() || std::find(wanted.begin(), wanted.end(), name) != wanted.end())
-      measure(report);
+  try {
+    if (setrlimit(RLIMIT_NOFILE, &files) != 0)
+      bench::give_up("5,000 connections need a limit of 20,000 open files (ulimit -n)");
+    for (const auto& [name, measure] : parts)
+      if (wanted.empty() || std::find(wanted.begin(), wanted.end(), name) != wanted.end())
+        measure(report);
+  } catch (const std::exception& why) {
+    std::fprintf(stderr, "bench: %s\n", why.what());
+    return 1;
+  }
   return report.finish();
 }

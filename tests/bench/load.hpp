@@ -10,11 +10,11 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
-#include <cstdlib>
 #include <fstream>
 #include <functional>
 #include <memory>
 #include <sstream>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -25,9 +25,9 @@
 namespace ahpd::bench {
 
 /// Stops a benchmark whose set-up failed.
+/// Ends the benchmark; what it made is taken down on the way.
 [[noreturn]] inline void give_up(const std::string& why) {
-  std::fprintf(stderr, "bench: %s\n", why.c_str());
-  std::exit(1);
+  throw std::runtime_error(why);
 }
 
 /// User and system time of a process so far, in seconds.
