@@ -28,7 +28,8 @@ struct exec_request {
   bool input = false; ///< false: standard input is empty
   /// Names this run for `place::sweep`: put into its environment as AHPD_RUN, so that all it started is
   /// found again, children that left its process group and a hub that was killed included. Must be
-  /// unique and unguessable; empty: no marker.
+  /// unique and unguessable; empty: no marker. Two parts with a dot between are swept by the first as well
+  /// as by the whole.
   std::string marker;
   std::size_t keep_bytes = 1u << 20; ///< of each output stream; older bytes are evicted
   /// The program waits in its writing while half of `keep_bytes` has not been read yet, so that
@@ -95,8 +96,9 @@ public:
   /// Starts a program. `done` is called before any of `events`.
   virtual void exec(exec_request what, exec_events events, std::function<void(exec_result)> done) = 0;
 
-  /// Kills (SIGKILL) whatever still runs with one of these markers in its environment and calls `done`
-  /// with how many processes that were, or with a sentence when the place could not be asked.
+  /// Kills (SIGKILL) whatever still runs with one of these markers, or one that begins with it and a dot,
+  /// in its environment. Calls `done` with how many processes that were, those of others who asked at the
+  /// same time included, or with a sentence when the place could not be asked.
   virtual void sweep(std::vector<std::string> markers,
                      std::function<void(std::size_t, std::string)> done)
     = 0;

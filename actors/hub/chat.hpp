@@ -2,6 +2,7 @@
 
 #include "actors/core/owner.hpp"
 #include "actors/hub/services.hpp"
+#include "protocol/random.hpp"
 
 #include <caf/behavior.hpp>
 #include <caf/response_promise.hpp>
@@ -74,6 +75,8 @@ struct chat_state {
   services_ptr host;
   std::shared_ptr<core::channel> doc;
   caf::actor agent;
+  /// What the markers of its turns begin with, so that what they leave in the background is found.
+  const std::string marker = random_hex(16);
   std::optional<run> running;
   std::vector<std::int64_t> turn_ordinals; ///< of state["turns"], one each
   std::set<std::string> asking; ///< calls of the running turn that the session shows as questions

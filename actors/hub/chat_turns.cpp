@@ -188,7 +188,8 @@ void begin(chat_ptr self, json::value started, origin from, destination where) {
   const auto message = std::make_shared<const json::value>(*json::member(started, "message"));
   const bool first = turns_of(st).empty() && !json::member(st.doc->state, "turnsNextCursor");
   ahp::reduce(ahp::channel_kind::chat, st.doc->state, started);
-  st.running = chat_state::run{std::string(turn_id_of(started)), random_hex(16), now_ms(), false};
+  st.running = chat_state::run{std::string(turn_id_of(started)), st.marker + '.' + random_hex(8),
+                               now_ms(), false};
   ++st.host->metrics.turns_total;
   ++st.host->metrics.turns_running;
   commit(

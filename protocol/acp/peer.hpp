@@ -57,6 +57,9 @@ public:
   std::string answer(const json::value& id, const json::value& result);
   std::string refuse(const json::value& id, const jsonrpc::error& why);
 
+  /// The agent will answer nothing any more: drops the handlers, which may own what owns this.
+  void forget() { asked_.clear(); }
+
 private:
   event take_request(jsonrpc::request& what);
   event take_response(jsonrpc::response& what);

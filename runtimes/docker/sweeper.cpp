@@ -36,7 +36,7 @@ while [ $quiet -lt 2 ]; do
     if env=$( { tr '\0' '\n' <"$dir/environ"; } 2>/dev/null ); then
       for mark do
         case "$nl$env$nl" in
-        *"${nl}AHPD_RUN=$mark$nl"*)
+        *"${nl}AHPD_RUN=$mark$nl"* | *"${nl}AHPD_RUN=$mark."*)
           case $seen in
           *" $pid "*) [ "$sig" = 9 ] || continue ;;
           *) hit=$((hit + 1)); seen="$seen$pid " ;;

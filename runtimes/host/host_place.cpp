@@ -11,6 +11,7 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include <mutex>
 #include <utility>
 
 namespace ahpd::runtimes {
@@ -33,6 +34,49 @@ std::string become(const process::user& who, process::spawn_request& what,
       what.env[name] = *value;
   return {};
 }
+
+/// One sweep at a time, for all who asked meanwhile: each looks at every process of this host.
+class sweeps : public std::enable_shared_from_this<sweeps> {
+public:
+  using callback = std::function<void(std::size_t, std::string)>;
+
+  sweeps(asio::io_context& io, asio::thread_pool& blocking) : io_(io), blocking_(blocking) {}
+
+  void add(const std::vector<std::string>& markers, callback done) {
+    const std::lock_guard hold(mutex_);
+    wanted_.markers.insert(markers.begin(), markers.end());
+    wanted_.markers.erase(std::string()); // no run at all, not one without a name
+    waiting_.push_back(std::move(done));
+    if (!std::exchange(busy_, true))
+      asio::post(blocking_, [self = shared_from_this()] { self->run(); });
+  }
+
+private:
+  void run() {
+    for (;;) {
+      process::process_tree tree;
+      std::vector<callback> waiting;
+      {
+        const std::lock_guard hold(mutex_);
+        busy_ = !waiting_.empty();
+        if (!busy_)
+          return;
+        std::swap(tree, wanted_);
+        std::swap(waiting, waiting_);
+      }
+      const auto result = process::kill_tree(tree);
+      for (auto& done : waiting)
+        asio::post(io_, [done = std::move(done), result] { done(result.killed, result.failure); });
+    }
+  }
+
+  asio::io_context& io_;
+  asio::thread_pool& blocking_;
+  std::mutex mutex_;
+  process::process_tree wanted_;
+  std::vector<callback> waiting_;
+  bool busy_ = false;
+};
 
 class host_place : public place {
 public:
@@ -74,21 +118,14 @@ public:
 
   void sweep(std::vector<std::string> markers,
              std::function<void(std::size_t, std::string)> done) override {
-    process::process_tree tree;
-    tree.markers.insert(markers.begin(), markers.end());
-    tree.markers.erase(std::string()); // no run at all, not one without a name
-    asio::post(blocking_, [&io = io_, tree = std::move(tree), done = std::move(done)]() mutable {
-      auto result = process::kill_tree(tree);
-      asio::post(io, [done = std::move(done), result = std::move(result)] {
-        done(result.killed, result.failure);
-      });
-    });
+    sweeps_->add(markers, std::move(done));
   }
 
 private:
   asio::io_context& io_;
   asio::thread_pool& blocking_;
   const std::map<std::string, std::string> base_;
+  const std::shared_ptr<sweeps> sweeps_ = std::make_shared<sweeps>(io_, blocking_);
 };
 
 } // namespace

@@ -82,8 +82,10 @@ bool has_marker(pid_t pid, const std::set<std::string>& markers) {
   while (!rest.empty()) {
     const std::string_view entry = rest.substr(0, rest.find('\0'));
     rest.remove_prefix(std::min(rest.size(), entry.size() + 1));
-    if (entry.substr(0, prefix.size()) == prefix)
-      return markers.count(std::string(entry.substr(prefix.size()))) > 0;
+    if (entry.substr(0, prefix.size()) != prefix)
+      continue;
+    const std::string whole(entry.substr(prefix.size()));
+    return markers.count(whole) > 0 || markers.count(whole.substr(0, whole.find('.'))) > 0;
   }
   return false;
 }

@@ -14,7 +14,8 @@ namespace ahpd::process {
 inline constexpr const char* marker_variable = "AHPD_RUN";
 
 /// Which processes belong together: those of a session, and those with one of these markers in the
-/// environment they were started with. Never the calling process.
+/// environment they were started with, or one that begins with it and a dot. Never the calling
+/// process.
 ///
 /// A process that was started with a changed environment and left the session is not found, nor is
 /// one whose environment this user may not read.

@@ -1,6 +1,7 @@
 #include "config/daemon_record.hpp"
 #include "config/identity.hpp"
 #include "config/process_id.hpp"
+#include "protocol/random.hpp"
 #include "tests/support/support.hpp"
 
 #include <doctest/doctest.h>
@@ -91,7 +92,7 @@ TEST_CASE("a host id that is none refuses, and is left alone") {
 TEST_CASE("new UUIDs are well formed and differ") {
   std::set<std::string> seen;
   for (int i = 0; i < 100; ++i) {
-    const auto id = config::new_uuid();
+    const auto id = new_uuid();
     CHECK(config::is_uuid(id));
     CHECK(id[14] == '4');
     CHECK(std::string("89ab").find(id[19]) != std::string::npos);

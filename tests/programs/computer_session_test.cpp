@@ -194,6 +194,23 @@ TEST_CASE("the picker offers this host first, then the machines that run") {
   CHECK(state.at("config").at("schema").at("properties").at("computer") == setting.at("computer"));
 }
 
+TEST_CASE("what a turn leaves in the background of its machine ends with its session") {
+  if (!tests::engine_answers())
+    return tests::skip("a Docker Engine");
+  tests::computer_hub hub;
+  auto peer = hub.peer();
+  peer.initialize();
+  const auto name = tests::make_machine(peer, "background");
+  const auto in = tests::begin_session(peer, in_machine(name));
+  tests::run_turn(peer, in, "(setsid sleep 7779 >/dev/null 2>&1 &)");
+  CHECK(holds(processes(name), "sleep 7779"));
+  peer.request("disposeSession", {{"channel", in.uri}});
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(60);
+  while (
+    holds(processes(name), "sleep 7779")) // each look is a program of its own and takes a while
+    REQUIRE_MESSAGE(std::chrono::steady_clock::now() < deadline, processes(name));
+}
+
 TEST_CASE("a hub that was killed under a turn knows its machine, ends the turn and cleans up") {
   if (!tests::engine_answers())
     return tests::skip("a Docker Engine");

@@ -142,6 +142,21 @@ TEST_CASE("queued messages of a hub that was killed run when it is back") {
   marked.wait_no_programs();
 }
 
+TEST_CASE("what a finished turn left in the background does not outlive a hub that is killed") {
+  tests::marked_hub marked;
+  auto& hub = marked.hub;
+  {
+    tests::ahp_peer peer(hub.url());
+    peer.initialize();
+    const auto session = tests::open_session(peer, "ahp-session:/one");
+    tests::run_turn(peer, session.chat, "t1", "(setsid sleep 1000 >/dev/null 2>&1 &)");
+    hub.kill();
+  }
+  CHECK(marked.programs().size() == 1);
+  hub.start();
+  marked.wait_no_programs();
+}
+
 TEST_CASE("what a cancelled turn left behind does not outlive a hub that is killed in its grace") {
   tests::marked_hub marked;
   auto& hub = marked.hub;

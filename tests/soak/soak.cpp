@@ -264,12 +264,14 @@ void remove_machines(std::uint16_t port, const std::vector<std::string>& machine
     bench::give_up("a machine was left");
 }
 
-/// What the hub holds once its programs are gone, or after ten seconds.
+/// What the hub holds once its programs are gone and it has closed what it closes, or after twenty
+/// seconds.
 holdings settled(pid_t hub, const std::string& mark) {
   auto now = holdings_of(hub, mark);
-  for (int i = 0; i < 100 && now.programs > 0; ++i) {
+  for (int i = 0, same = 0; i < 200 && same < 10; ++i) {
     usleep(100'000);
-    now = holdings_of(hub, mark);
+    const auto before = std::exchange(now, holdings_of(hub, mark));
+    same = now.programs == 0 && now.descriptors == before.descriptors ? same + 1 : 0;
   }
   return now;
 }
@@ -295,7 +297,8 @@ int main(int argc, char** argv) {
   std::mt19937 random(std::random_device{}());
   const auto machines = machines_too ? make_machines(hub.port(), mark) : std::vector<std::string>{};
 
-  work(hub.port(), machines, std::chrono::seconds(5), random);
+  // long enough that what is kept for clients that come back has reached its bound
+  work(hub.port(), machines, std::chrono::seconds(std::max(20, seconds / 10)), random);
   const auto before = settled(hub.pid(), mark);
   print("after a first round", before);
   const auto sessions = work(hub.port(), machines, std::chrono::seconds(seconds), random);

@@ -125,6 +125,7 @@ void on_exit(self_ptr self, const server_ptr& of, const runtimes::exit_status& s
   auto& st = self->state;
   while (read_some(self, of)) {
   }
+  of->peer.forget();
   close_terminals(self, of);
   if (st.server == of)
     st.server.reset();
@@ -190,7 +191,10 @@ void run(self_ptr self, const server_ptr& what) {
 } // namespace
 
 state::~state() {
-  if (server && server->program)
+  if (!server)
+    return;
+  server->peer.forget();
+  if (server->program)
     server->program->kill(std::chrono::milliseconds{0});
 }
 
@@ -251,6 +255,7 @@ void fail(self_ptr self, std::string error_type, std::string message) {
 
 void stop(const server_ptr& what, std::chrono::milliseconds grace) {
   what->ending = true;
+  what->peer.forget();
   if (!what->program)
     return; // its start will see that
   what->program->close_input();

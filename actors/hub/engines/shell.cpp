@@ -1,7 +1,9 @@
 #include "actors/core/run_here.hpp"
 #include "actors/hub/engines/built_in.hpp"
 #include "actors/hub/engines/shell_output.hpp"
+#include "actors/hub/machines.hpp"
 #include "actors/hub/services.hpp"
+#include "actors/hub/store_actor.hpp"
 #include "protocol/ahp/builders.hpp"
 
 #include <caf/all.hpp>
@@ -21,7 +23,7 @@ constexpr milliseconds grace{2'000};
 /// What a cancelled program left running has so long after the program's own end, then SIGKILL.
 constexpr milliseconds rest_grace{500};
 
-/// How long an agent that was told to end waits for its program's end.
+/// How long an agent that was told to end waits for what its turns started.
 constexpr std::chrono::seconds leave_limit{5};
 
 /// Every update of a running call carries its whole content, so a large one must come more rarely:
@@ -41,7 +43,9 @@ struct shell_state {
 
   agent_context context;
   std::optional<turn> now;
-  bool leaving = false; ///< told to end: goes when its program is gone
+  std::string marker; ///< of all that its turns started, theirs begin with it; empty: nothing yet
+  std::shared_ptr<runtimes::place> place; ///< where that was
+  bool leaving = false; ///< told to end: goes when nothing that its turns started is left
 };
 
 using self_ptr = caf::stateful_actor<shell_state>*;
@@ -61,13 +65,32 @@ void step(self_ptr self, json::value action) {
                                         std::make_shared<const json::value>(std::move(action))});
 }
 
+/// What a turn leaves in the background is the chat's, and ends with it.
+void sweep_and_quit(self_ptr self) {
+  auto& st = self->state;
+  if (!st.place)
+    return self->quit();
+  const auto swept = core::back_to<std::string>(self, [self](const std::string& failure) {
+    const auto& of = self->state.context;
+    const auto& marker = self->state.marker;
+    if (failure.empty())
+      caf::anon_send(of.host->store->get(),
+                     make_store_job([marker](config::store& db) { db.remove_run(marker); }));
+    else if (!of.where.machine.empty())
+      caf::anon_send(of.host->machines->get(), sweep_machine{of.where.machine, marker});
+    self->quit();
+  });
+  st.place->sweep({st.marker},
+                  [swept](std::size_t, const std::string& failure) { swept(failure); });
+}
+
 void end(self_ptr self, std::string error_type = {}, std::string message = {}) {
   auto& st = self->state;
   self->send(st.context.chat,
              turn_ended{st.now->what.turn_id, std::move(error_type), std::move(message)});
   st.now.reset();
   if (st.leaving)
-    self->quit();
+    sweep_and_quit(self);
 }
 
 std::string text_of(const begin_turn& what) {
@@ -144,8 +167,24 @@ void end_rest(self_ptr self) {
   what.place->sweep({what.marker}, [swept](std::size_t, const std::string&) { swept(true); });
 }
 
+/// What is left in the background is known to the store before the turn's end is: a hub that is
+/// killed leaves nothing running.
+void note_place(self_ptr self, const begin_turn& what) {
+  auto& st = self->state;
+  st.place = what.place;
+  if (!st.marker.empty())
+    return;
+  st.marker = what.marker.substr(0, what.marker.find('.'));
+  caf::anon_send(st.context.host->store->get(),
+                 make_store_job([marker = st.marker, machine = st.context.where.machine,
+                                 uri = st.context.chat_uri](config::store& db) {
+                   db.put_run({marker, machine, "agent " + uri});
+                 }));
+}
+
 void begin(self_ptr self, const begin_turn& what) {
   auto& st = self->state;
+  note_place(self, what);
   st.now.emplace();
   st.now->what = what;
   show_call(self);
@@ -172,14 +211,15 @@ void cancel(self_ptr self) {
     st.now->program->kill(grace);
 }
 
-/// Ends when nothing of the running turn is left, or when its place does not answer in time.
+/// Ends when nothing of its turns is left, or when their place does not answer in time.
 void leave(self_ptr self) {
   auto& st = self->state;
-  if (!st.now)
-    return self->quit();
-  if (!st.leaving)
-    self->delayed_send(self, leave_limit, leave_atom::value);
+  if (st.leaving)
+    return;
   st.leaving = true;
+  self->delayed_send(self, leave_limit, leave_atom::value);
+  if (!st.now)
+    return sweep_and_quit(self);
   if (st.now->program)
     st.now->program->kill(milliseconds{0});
 }
