@@ -6,6 +6,7 @@
 #include "actors/hub/catalogue.hpp"
 #include "actors/hub/handshake.hpp"
 #include "actors/hub/methods.hpp"
+#include "actors/hub/root_config.hpp"
 #include "actors/hub/sessions.hpp"
 #include "protocol/ahp/codes.hpp"
 #include "protocol/ahp/file_uri.hpp"
@@ -54,7 +55,7 @@ void subscribe(const call& c) {
           [=](const core::followed& shot) {
             auto& now = c.self->state;
             now.subscriptions[uri] = owner;
-            c.answer_in(slot, "{\"snapshot\":" + snapshot_text(now.box->speaks(), uri, shot) + "}");
+            c.answer_in(slot, "{\"snapshot\":" + snapshot_text(now, uri, shot) + "}");
           },
           failed);
     },
@@ -92,6 +93,9 @@ void dispatch_action(connection_ptr self, json::object params) {
     return st.host->order->refuse(*shared, origin,
                                   std::string(type->substr(0, 100)) +
                                     " came after the version that this connection speaks");
+  if (uri == ahp::root_uri && *type == "root/configChanged")
+    if (const auto why = change_root_config(st, *shared))
+      return st.host->order->refuse(*shared, origin, *why);
   with_owner(
     self, uri,
     [self, uri, shared, origin](const caf::actor& owner, const std::string&) {

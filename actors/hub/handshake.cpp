@@ -3,6 +3,7 @@
 #include "actors/hub/catalogue.hpp"
 #include "actors/hub/command_turn.hpp"
 #include "actors/hub/completions.hpp"
+#include "actors/hub/root_config.hpp"
 #include "actors/hub/session.hpp"
 #include "actors/hub/sessions.hpp"
 #include "protocol/ahp/builders.hpp"
@@ -83,7 +84,7 @@ void finish(const std::shared_ptr<snapshots>& s) {
   }
   std::string text;
   for (std::size_t i = 0; i < s->shots.size(); ++i)
-    text += (i > 0 ? "," : "") + snapshot_text(st.box->speaks(), s->uris[i], s->shots[i]);
+    text += (i > 0 ? "," : "") + snapshot_text(st, s->uris[i], s->shots[i]);
   s->done(*seq, "[" + text + "]");
 }
 
@@ -212,7 +213,11 @@ void find_channel(const std::shared_ptr<returning>& r, std::size_t i) {
 
 } // namespace
 
-std::string snapshot_text(ahp::dialect speaks, const std::string& uri, const core::followed& shot) {
+std::string snapshot_text(const connection_state& st, const std::string& uri,
+                          const core::followed& shot) {
+  if (shot.kind == ahp::channel_kind::root)
+    shot.state->at("config").as_object()["values"] = root_config_values(st);
+  const auto speaks = st.box->speaks();
   return "{\"resource\":" + json::serialize(json::string(uri)) + ",\"state\":" +
          json::serialize(ahp::adapt_state(speaks, shot.kind, std::move(*shot.state))) +
          ",\"fromSeq\":" + std::to_string(shot.from_seq) + "}";
@@ -244,7 +249,10 @@ void initialize(const call& c) {
   }
   st.initialized = true;
   st.box->introduce(client, chosen->speaks);
-  st.host->clients.remember(client, chosen->speaks);
+  // What it configured before counts again if it goes on with `reconnect`.
+  auto memory = st.host->clients.find(client).value_or(core::client_memory{});
+  memory.speaks = chosen->speaks;
+  st.host->clients.remember(client, std::move(memory));
   s->c = c;
   s->slot = st.box->reserve();
   s->done = [c, slot = s->slot, version = chosen->version](std::uint64_t seq,
@@ -270,15 +278,17 @@ void reconnect(const call& c) {
   if (st.initialized && (client != st.box->client_id() || !st.subscriptions.empty()))
     return c.refuse(jsonrpc::invalid_request,
                     "reconnect comes first on a connection, or right behind initialize");
+  const auto memory = st.host->clients.find(client);
   if (!st.initialized) {
-    const auto speaks = st.host->clients.find(client);
-    if (!speaks)
+    if (!memory)
       return c.refuse(ahp::not_found,
                       "This host does not know the client " + client + " any more; initialize");
     st.initialized = true;
-    st.box->introduce(client, *speaks);
-    st.host->clients.remember(client, *speaks);
+    st.box->introduce(client, memory->speaks);
+    st.host->clients.remember(client, *memory);
   }
+  if (memory)
+    st.default_shell = memory->default_shell;
   r->c = c;
   r->slot = st.box->reserve();
   r->last_seen = *seen;
