@@ -3,6 +3,7 @@
 #include "actors/hub/catalogue.hpp"
 #include "actors/hub/command_turn.hpp"
 #include "actors/hub/completions.hpp"
+#include "actors/hub/metrics_exporter.hpp"
 #include "actors/hub/root_config.hpp"
 #include "actors/hub/session.hpp"
 #include "actors/hub/sessions.hpp"
@@ -92,6 +93,10 @@ void take_snapshot(const std::shared_ptr<snapshots>& s, std::size_t i) {
   if (i == s->wanted.size())
     return finish(s);
   const auto& uri = s->wanted[i];
+  if (const auto telemetry = ahp::find_telemetry(uri)) {
+    follow_telemetry(s->c.self, uri, *telemetry);
+    return take_snapshot(s, i + 1);
+  }
   // A channel that is not there is left out: for the client it is gone.
   const auto missing = [s, i](const caf::error&) { take_snapshot(s, i + 1); };
   with_owner(
@@ -119,6 +124,7 @@ void answer_initialize(const call& c, std::uint64_t slot, const std::string& ver
                       {"serverInfo", {{"name", "ahpd"}, {"version", AHPD_VERSION}}},
                       {"defaultDirectory", ahp::file_uri(host.default_directory)},
                       {"terminalCommandPrefix", terminal_command_prefix},
+                      {"telemetry", ahp::telemetry_capabilities()},
                       {"_meta", host_meta(host)}};
   if (host.files)
     result["completionTriggerCharacters"] = json::array{completion_trigger};
@@ -194,6 +200,10 @@ void find_channel(const std::shared_ptr<returning>& r, std::size_t i) {
     return actions ? answer_replay(r, *actions) : answer_snapshots(r);
   }
   const auto& uri = r->wanted[i];
+  if (const auto telemetry = ahp::find_telemetry(uri)) {
+    follow_telemetry(r->c.self, uri, *telemetry);
+    return find_channel(r, i + 1);
+  }
   const auto missing = [r, i, uri](const caf::error&) {
     r->missing.emplace_back(uri);
     find_channel(r, i + 1);
@@ -212,6 +222,15 @@ void find_channel(const std::shared_ptr<returning>& r, std::size_t i) {
 }
 
 } // namespace
+
+void follow_telemetry(connection_ptr self, const std::string& uri,
+                      const ahp::telemetry_channel& what) {
+  auto& st = self->state;
+  st.subscriptions[uri] = {};
+  st.host->telemetry.follow(what, st.box, uri);
+  if (what.signal == ahp::signal::metrics)
+    self->send(st.host->exporter->get(), metrics_wanted{});
+}
 
 std::string snapshot_text(const connection_state& st, const std::string& uri,
                           const core::followed& shot) {
