@@ -69,8 +69,8 @@ std::uint64_t sequencer::announce(channel& where, json::value action,
       "the reserved sequence numbers are used up and the store does not answer");
   const auto seq = ++current_;
   where.since_ = where.since_.value_or(seq - 1);
-  replay_.add(
-    {seq, where.id, std::string(json::string_member(*shared, "type").value_or("")), text, from});
+  replay_.add({seq, where.id, std::string(json::string_member(*shared, "type").value_or("")), text,
+               from, origin && origin->alone});
   // The action in the words of each dialect in use, and its frames for each spelling in use; nearly
   // always one of both.
   using shared_text = std::shared_ptr<const std::string>;
@@ -102,6 +102,8 @@ std::uint64_t sequencer::announce(channel& where, json::value action,
   };
   auto waits = origin ? origin->sender : nullptr;
   for (auto& follower : where.followers_) {
+    if (origin && origin->alone && follower.box != origin->sender)
+      continue;
     bring_to(*follower.box, follower.spelling);
     if (follower.box == waits)
       waits = nullptr;
@@ -166,7 +168,7 @@ std::optional<std::uint64_t> sequencer::settle(outbox& box, std::vector<followed
     first = std::min(first, shot.from_seq);
   replay_.after(first, [&](const replay::entry& e) {
     const auto i = by_channel.find(e.channel);
-    if (i != by_channel.end() && e.seq > i->second->from_seq)
+    if (i != by_channel.end() && e.seq > i->second->from_seq && e.is_for(box.client_id()))
       later.emplace_back(i->second, e.action);
   });
   box.take_back_actions();
@@ -198,7 +200,7 @@ sequencer::resume(const std::vector<std::pair<std::string, std::shared_ptr<chann
       return std::nullopt;
   replay_.after(last_seen, [&](const replay::entry& e) {
     const auto i = spelling_of.find(e.channel);
-    if (i == spelling_of.end() || bytes > most_bytes)
+    if (i == spelling_of.end() || bytes > most_bytes || !e.is_for(box->client_id()))
       return;
     bytes += e.action->size();
     sayable = sayable && !(speaks != ahp::dialect::v1_0 && ahp::needs_state(speaks, e.type));

@@ -23,6 +23,7 @@ struct action_origin {
   /// Hears of the action also when it does not follow the channel: it waits for the echo.
   std::shared_ptr<outbox> sender = nullptr;
   std::string spelling = {}; ///< of the channel, as the sender wrote it
+  bool alone = false;        ///< nobody but that client is told, now or in a replay
 };
 
 /// One AHP channel: its state document and who follows it. The document belongs to the actor that

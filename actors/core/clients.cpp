@@ -2,7 +2,7 @@
 
 namespace ahpd::core {
 
-void clients::remember(const std::string& id, ahp::dialect speaks) {
+void clients::remember(const std::string& id, client_memory what) {
   std::lock_guard lock(guard_);
   const auto known = by_id_.find(id);
   if (known != by_id_.end()) {
@@ -11,11 +11,11 @@ void clients::remember(const std::string& id, ahp::dialect speaks) {
     by_id_.erase(newest_first_.back().first);
     newest_first_.pop_back();
   }
-  newest_first_.emplace_front(id, speaks);
+  newest_first_.emplace_front(id, std::move(what));
   by_id_[id] = newest_first_.begin();
 }
 
-std::optional<ahp::dialect> clients::find(const std::string& id) const {
+std::optional<client_memory> clients::find(const std::string& id) const {
   std::lock_guard lock(guard_);
   const auto known = by_id_.find(id);
   if (known == by_id_.end())

@@ -10,17 +10,23 @@
 
 namespace ahpd::core {
 
-/// What clients negotiated, for those that come back with `reconnect`, which names no version (AHP
+/// What a client said once and does not say again when it comes back.
+struct client_memory {
+  ahp::dialect speaks = ahp::dialect::v1_0;
+  std::string default_shell = {}; ///< of its root configuration; empty: the host's
+};
+
+/// The memory of clients that come back with `reconnect`, which names no version (AHP
 /// "reconnect"). The ones that were heard of longest ago are forgotten. Callable from any thread.
 class clients {
 public:
   static constexpr std::size_t most = 10'000;
 
-  void remember(const std::string& id, ahp::dialect speaks);
-  std::optional<ahp::dialect> find(const std::string& id) const;
+  void remember(const std::string& id, client_memory what);
+  std::optional<client_memory> find(const std::string& id) const;
 
 private:
-  using entry = std::pair<std::string, ahp::dialect>;
+  using entry = std::pair<std::string, client_memory>;
 
   mutable std::mutex guard_;
   std::list<entry> newest_first_;

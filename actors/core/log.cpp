@@ -45,13 +45,70 @@ std::shared_ptr<spdlog::logger>& sink() {
   return logger;
 }
 
-void write(spdlog::level::level_enum level, std::string_view name, std::string_view event,
+constexpr int deaf = static_cast<int>(level::error) + 1;
+
+std::mutex taps_guard;
+std::vector<tap*> taps;
+std::atomic<int> hearing{0};       ///< taps that are not deaf
+thread_local bool telling = false; ///< this thread is in a listener
+
+} // namespace
+
+void tell_taps(level at, std::string_view event, std::initializer_list<field> details) {
+  if (telling)
+    return;
+  struct scope {
+    scope() { telling = true; }
+    ~scope() { telling = false; }
+  } const once;
+  std::lock_guard lock(taps_guard);
+  std::optional<tap::details> said;
+  for (const auto* t : taps) {
+    if (static_cast<int>(at) < t->from_.load(std::memory_order_relaxed))
+      continue;
+    if (!said) {
+      said.emplace();
+      for (const auto& [name, value] : details)
+        said->emplace_back(name, shown(value));
+    }
+    t->told_(at, event, *said);
+  }
+}
+
+namespace {
+
+void write(level at, std::string_view name, std::string_view event,
            std::initializer_list<field> details) {
-  if (sink() && sink()->should_log(level))
-    sink()->log(level, line(name, event, details));
+  constexpr spdlog::level::level_enum of_spdlog[]{spdlog::level::debug, spdlog::level::info,
+                                                  spdlog::level::warn, spdlog::level::err};
+  const auto where = of_spdlog[static_cast<int>(at)];
+  if (sink() && sink()->should_log(where))
+    sink()->log(where, line(name, event, details));
+  if (hearing.load(std::memory_order_relaxed) > 0)
+    tell_taps(at, event, details);
 }
 
 } // namespace
+
+tap::tap(listener told) : told_(std::move(told)), from_(deaf) {
+  std::lock_guard lock(taps_guard);
+  taps.push_back(this);
+}
+
+tap::~tap() {
+  hear(std::nullopt);
+  std::lock_guard lock(taps_guard);
+  taps.erase(std::find(taps.begin(), taps.end(), this));
+}
+
+void tap::hear(std::optional<level> from) {
+  const int before = from_.exchange(from ? static_cast<int>(*from) : deaf);
+  hearing += (from ? 1 : 0) - (before != deaf ? 1 : 0);
+}
+
+std::string shown(std::string text) {
+  return printable(without_secrets(std::move(text)));
+}
 
 void start(std::string_view level) {
   auto logger =
@@ -76,23 +133,23 @@ void redact(const std::string& secret) {
 }
 
 void debug(std::string_view event, std::initializer_list<field> details) {
-  write(spdlog::level::debug, "debug", event, details);
+  write(level::debug, "debug", event, details);
 }
 void info(std::string_view event, std::initializer_list<field> details) {
-  write(spdlog::level::info, "info", event, details);
+  write(level::info, "info", event, details);
 }
 void warning(std::string_view event, std::initializer_list<field> details) {
-  write(spdlog::level::warn, "warning", event, details);
+  write(level::warning, "warning", event, details);
 }
 void error(std::string_view event, std::initializer_list<field> details) {
-  write(spdlog::level::err, "error", event, details);
+  write(level::error, "error", event, details);
 }
 
 std::string line(std::string_view level, std::string_view event,
                  std::initializer_list<field> details) {
   json::object o{{"level", level}, {"event", event}};
   for (const auto& [name, value] : details)
-    o[name] = printable(without_secrets(value));
+    o[name] = shown(value);
   return json::serialize(o).substr(1);
 }
 

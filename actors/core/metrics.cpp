@@ -1,35 +1,46 @@
 #include "actors/core/metrics.hpp"
 
-#include <string_view>
-
 namespace ahpd::core {
 
 namespace {
 
 template <class T>
-void row(std::string& out, std::string_view name, std::string_view kind, std::string_view help,
-         const std::atomic<T>& value) {
-  out.append("# HELP ahpd_").append(name).append(" ").append(help).append("\n# TYPE ahpd_");
-  out.append(name).append(" ").append(kind).append("\nahpd_").append(name).append(" ");
-  out.append(std::to_string(value.load(std::memory_order_relaxed))).append("\n");
+otlp::metric gauge(std::string_view name, std::string_view help, const T& value) {
+  return {name, help, false, static_cast<std::int64_t>(value.load(std::memory_order_relaxed))};
+}
+
+template <class T>
+otlp::metric counter(std::string_view name, std::string_view help, const T& value) {
+  return {name, help, true, static_cast<std::int64_t>(value.load(std::memory_order_relaxed))};
 }
 
 } // namespace
 
+std::vector<otlp::metric> metrics::rows() const {
+  return {
+    gauge("ahpd_connections", "Open WebSocket connections.", connections),
+    gauge("ahpd_sessions", "Open sessions.", sessions),
+    gauge("ahpd_turns_running", "Turns that run now.", turns_running),
+    gauge("ahpd_machines", "Machines of this host.", machines),
+    counter("ahpd_connections_total", "WebSocket connections accepted.", connections_total),
+    counter("ahpd_frames_in_total", "Frames received.", frames_in_total),
+    counter("ahpd_requests_total", "Requests received.", requests_total),
+    counter("ahpd_errors_total", "Error responses sent.", errors_total),
+    counter("ahpd_actions_total", "Actions published.", actions_total),
+    counter("ahpd_refused_actions_total", "Actions refused.", refused_actions_total),
+    counter("ahpd_turns_total", "Turns started.", turns_total),
+    counter("ahpd_commits_total", "Commits of the store.", commits_total),
+    counter("ahpd_otlp_dropped_total", "Telemetry left out for slow clients.", otlp_dropped_total),
+  };
+}
+
 std::string metrics::text() const {
   std::string out;
-  row(out, "connections", "gauge", "Open WebSocket connections.", connections);
-  row(out, "sessions", "gauge", "Open sessions.", sessions);
-  row(out, "turns_running", "gauge", "Turns that run now.", turns_running);
-  row(out, "machines", "gauge", "Machines of this host.", machines);
-  row(out, "connections_total", "counter", "WebSocket connections accepted.", connections_total);
-  row(out, "frames_in_total", "counter", "Frames received.", frames_in_total);
-  row(out, "requests_total", "counter", "Requests received.", requests_total);
-  row(out, "errors_total", "counter", "Error responses sent.", errors_total);
-  row(out, "actions_total", "counter", "Actions published.", actions_total);
-  row(out, "refused_actions_total", "counter", "Actions refused.", refused_actions_total);
-  row(out, "turns_total", "counter", "Turns started.", turns_total);
-  row(out, "commits_total", "counter", "Commits of the store.", commits_total);
+  for (const auto& row : rows()) {
+    out.append("# HELP ").append(row.name).append(" ").append(row.description);
+    out.append("\n# TYPE ").append(row.name).append(row.counter ? " counter\n" : " gauge\n");
+    out.append(row.name).append(" ").append(std::to_string(row.value)).append("\n");
+  }
   return out;
 }
 

@@ -1,8 +1,11 @@
 #pragma once
 
+#include "protocol/otlp/payloads.hpp"
+
 #include <atomic>
 #include <cstdint>
 #include <string>
+#include <vector>
 
 namespace ahpd::core {
 
@@ -19,7 +22,11 @@ struct metrics {
   std::atomic<std::uint64_t> actions_total{0}; ///< published
   std::atomic<std::uint64_t> refused_actions_total{0};
   std::atomic<std::uint64_t> turns_total{0};
-  std::atomic<std::uint64_t> commits_total{0}; ///< of the store, each of a group of writes
+  std::atomic<std::uint64_t> commits_total{0};      ///< of the store, each of a group of writes
+  std::atomic<std::uint64_t> otlp_dropped_total{0}; ///< telemetry that a slow client did not get
+
+  /// Every number as it is now; the same names in both expositions.
+  std::vector<otlp::metric> rows() const;
 
   /// Prometheus text exposition, version 0.0.4.
   std::string text() const;

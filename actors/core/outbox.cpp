@@ -21,6 +21,19 @@ void outbox::push(entry what) {
     socket->close(1013, "too much waits for an answer");
 }
 
+bool outbox::offer(transport::frame frame) {
+  std::lock_guard lock(guard_);
+  const auto socket = socket_.lock();
+  if (!socket)
+    return true; // nobody misses it
+  if (waiting_bytes_ + socket->queued_bytes() > most_offered)
+    return false;
+  waiting_bytes_ += frame->size();
+  waiting_.push_back({std::move(frame), 0, false});
+  drain();
+  return true;
+}
+
 std::uint64_t outbox::reserve() {
   std::lock_guard lock(guard_);
   waiting_.push_back({nullptr, ++last_slot_, false});

@@ -22,6 +22,7 @@ class outbox {
 public:
   /// Bytes that may wait behind slots; past it the peer is dropped with 1013.
   static constexpr std::size_t most_waiting = 32u << 20;
+  static constexpr std::size_t most_offered = 1u << 20;
 
   /// `tap` hears every frame on its way to the socket; it may be empty.
   explicit outbox(std::shared_ptr<transport::websocket> socket,
@@ -38,6 +39,10 @@ public:
   void push(transport::frame frame) { push({std::move(frame), 0, false}); }
   /// The same for a frame with an action, which `take_back_actions` takes back.
   void push_action(transport::frame frame) { push({std::move(frame), 0, true}); }
+
+  /// Pushes a frame that its peer can do without, unless more than `most_offered` bytes wait for
+  /// the peer already: then it is left out, and false.
+  bool offer(transport::frame frame);
 
   /// A slot behind all that was pushed. Never 0.
   std::uint64_t reserve();

@@ -20,6 +20,11 @@ public:
     std::string type;                          ///< of the action
     std::shared_ptr<const std::string> action; ///< JSON text in the 1.0 model
     std::optional<ahp::build::origin> from;
+    bool alone = false; ///< for the client that it is from, and for no other
+
+    bool is_for(const std::string& client) const {
+      return !alone || (from && from->client_id == client);
+    }
   };
 
   /// Holds nothing yet of what follows number `start`.

@@ -5,7 +5,9 @@
 
 #include <caf/all.hpp>
 
+#include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 
 namespace ahpd::hub {
@@ -18,6 +20,7 @@ struct call {
   json::value id;
   std::string method;
   json::object params;
+  std::int64_t began_ns = 0; ///< Unix time; 0: nobody followed the traces when it came
 
   /// `result` is of the 1.0 model.
   void answer(const json::value& result) const;
@@ -37,6 +40,7 @@ private:
   void push(std::string frame) const;
   void fill(std::uint64_t slot, std::string frame) const;
   void over() const;
+  void trace(std::optional<int> error = std::nullopt) const;
 };
 
 /// Serves every method but those of the handshake and subscriptions.

@@ -1,6 +1,7 @@
 #include "actors/hub/catalogue.hpp"
 
 #include "actors/hub/methods.hpp"
+#include "actors/hub/root_config.hpp"
 #include "protocol/ahp/actions.hpp"
 #include "protocol/ahp/builders.hpp"
 #include "protocol/ahp/uris.hpp"
@@ -37,12 +38,13 @@ caf::behavior catalogue_actor(caf::stateful_actor<catalogue_state>* self, servic
   json::array agents;
   for (const auto& e : st.host->engines)
     agents.push_back(agent_info(e));
-  st.doc = st.host->channels.claim(std::string(ahp::root_uri), ahp::channel_kind::root,
-                                   caf::actor_cast<caf::actor>(self),
-                                   json::object{{"agents", std::move(agents)},
-                                                {"activeSessions", 0},
-                                                {"terminals", json::array{}},
-                                                {"_meta", host_meta(*st.host)}});
+  st.doc = st.host->channels.claim(
+    std::string(ahp::root_uri), ahp::channel_kind::root, caf::actor_cast<caf::actor>(self),
+    json::object{{"agents", std::move(agents)},
+                 {"activeSessions", 0},
+                 {"terminals", json::array{}},
+                 {"config", {{"schema", root_config_schema(*st.host)}, {"values", json::object{}}}},
+                 {"_meta", host_meta(*st.host)}});
   return {
     [](const core::are_you_up&) { return caf::unit; },
     [self](const core::client_action& a) {
@@ -51,7 +53,11 @@ caf::behavior catalogue_actor(caf::stateful_actor<catalogue_state>* self, servic
         ahp::refuse_action(ahp::channel_kind::root, now.doc->state, *a.action, a.origin.client_id);
       if (why)
         return now.host->order->refuse(*a.action, a.origin, *why);
-      now.host->order->publish(*now.doc, *a.action, a.origin);
+      // The one action that clients may dispatch here is root/configChanged, which their connection
+      // has taken: it is news for the sender, and the document stays as it is.
+      auto own = a.origin;
+      own.alone = true;
+      now.host->order->announce(*now.doc, *a.action, own);
     },
     [self](const core::follow& f) { return self->state.host->order->follow(*self->state.doc, f); },
     [self](const core::unfollow& u) {

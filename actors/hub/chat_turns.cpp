@@ -255,6 +255,34 @@ void start_queued(chat_ptr self) {
   start_own(self, std::move(started));
 }
 
+namespace {
+
+/// The turn that `ending` ends, for who follows the traces.
+void trace(const chat_state& st, const json::value& ending) {
+  auto& telemetry = st.host->telemetry;
+  if (!telemetry.followed(ahp::signal::traces))
+    return;
+  constexpr std::int64_t ns_per_ms = 1'000'000;
+  const auto end_ns = core::now_ns();
+  const auto how = json::string_member(ending, "type").value_or("");
+  otlp::span what{"turn",
+                  std::min(end_ns, st.running->began_ms * ns_per_ms),
+                  end_ns,
+                  {{"ahp.session.id", st.start.session_id},
+                   {"ahp.turn.id", st.running->turn_id},
+                   {"ahp.chat", st.start.uri},
+                   {"ahp.provider", st.start.provider},
+                   {"ahp.turn.ending", std::string(how)}}};
+  if (how == "chat/error") {
+    what.failed = true;
+    what.attributes.emplace_back("error.type",
+                                 ending.at("part").at("error").at("errorType").as_string());
+  }
+  telemetry.export_span(std::move(what));
+}
+
+} // namespace
+
 void end(chat_ptr self, json::value ending, origin from, std::function<void()> then) {
   auto& st = self->state;
   ahp::reduce(ahp::channel_kind::chat, st.doc->state, ending);
@@ -271,6 +299,7 @@ void end(chat_ptr self, json::value ending, origin from, std::function<void()> t
     [self, ordinal, ending = std::move(ending), from = std::move(from),
      then = std::move(then)]() mutable {
       self->state.turn_ordinals.push_back(*ordinal);
+      trace(self->state, ending);
       announce(self, std::move(ending), from);
       withdraw_questions(self);
       tell_session(self);

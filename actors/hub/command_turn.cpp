@@ -123,7 +123,7 @@ void begin(self_ptr self) {
                                                                 {"toolCallId", call}});
   what.title = title_of(st);
   what.where = st.start.where;
-  what.argv = shell_argv(*st.host, st.start.where.machine, st.start.command);
+  what.argv = shell_argv(st.host->shell, st.start.where.machine, st.start.command);
   what.window = runtimes::window_size{};
   what.output_bytes = output_bytes;
   self->request(st.host->terminals->get(), caf::infinite, std::move(what))

@@ -1,11 +1,13 @@
 #include "actors/hub/connection.hpp"
 
+#include "actors/core/clock.hpp"
 #include "actors/core/log.hpp"
 #include "actors/core/run_here.hpp"
 #include "actors/hub/call.hpp"
 #include "actors/hub/catalogue.hpp"
 #include "actors/hub/handshake.hpp"
 #include "actors/hub/methods.hpp"
+#include "actors/hub/root_config.hpp"
 #include "actors/hub/sessions.hpp"
 #include "protocol/ahp/codes.hpp"
 #include "protocol/ahp/file_uri.hpp"
@@ -44,6 +46,10 @@ void subscribe(const call& c) {
     return c.refuse(jsonrpc::invalid_params, "A connection holds at most " +
                                                std::to_string(most_subscriptions) +
                                                " subscriptions");
+  if (const auto telemetry = ahp::find_telemetry(uri)) {
+    c.answer(json::object{}); // first, for what follows is news of later
+    return follow_telemetry(c.self, uri, *telemetry);
+  }
   const auto slot = st.box->reserve();
   const auto failed = [c, slot](const caf::error& why) { c.refuse_in(slot, core::to_wire(why)); };
   with_owner(
@@ -54,7 +60,7 @@ void subscribe(const call& c) {
           [=](const core::followed& shot) {
             auto& now = c.self->state;
             now.subscriptions[uri] = owner;
-            c.answer_in(slot, "{\"snapshot\":" + snapshot_text(now.box->speaks(), uri, shot) + "}");
+            c.answer_in(slot, "{\"snapshot\":" + snapshot_text(now, uri, shot) + "}");
           },
           failed);
     },
@@ -67,7 +73,10 @@ void unsubscribe(connection_ptr self, const json::object& params) {
   const auto i = st.subscriptions.find(in.text("channel"));
   if (i == st.subscriptions.end())
     return;
-  self->send(i->second, core::unfollow{st.box});
+  if (i->second)
+    self->send(i->second, core::unfollow{st.box});
+  else
+    st.host->telemetry.unfollow(*st.box, i->first);
   st.subscriptions.erase(i);
 }
 
@@ -92,6 +101,11 @@ void dispatch_action(connection_ptr self, json::object params) {
     return st.host->order->refuse(*shared, origin,
                                   std::string(type->substr(0, 100)) +
                                     " came after the version that this connection speaks");
+  if (uri == ahp::root_uri && *type == "root/configChanged")
+    if (const auto why = change_root_config(st, *shared))
+      return st.host->order->refuse(*shared, origin, *why);
+  if (ahp::find_telemetry(uri))
+    return st.host->order->refuse(*shared, origin, uri + " takes no actions");
   with_owner(
     self, uri,
     [self, uri, shared, origin](const caf::actor& owner, const std::string&) {
@@ -135,7 +149,9 @@ void on_request(connection_ptr self, jsonrpc::request&& r) {
   ++st.asked;
   ++st.host->metrics.requests_total;
   auto params = ahp::accept_params(st.box->speaks(), r.method, std::move(r.params));
-  const call c{self, std::move(r.id), std::move(r.method), std::move(params)};
+  const bool traced = st.host->telemetry.followed(ahp::signal::traces);
+  const call c{self, std::move(r.id), std::move(r.method), std::move(params),
+               traced ? core::now_ns() : 0};
   if (!admitted(c))
     return;
   if (c.method == "ping")
@@ -176,11 +192,15 @@ connection_state::~connection_state() {
     return;
   --host->metrics.connections;
   for (const auto& [uri, owner] : subscriptions)
-    caf::anon_send(owner, core::unfollow{box, true});
+    if (owner)
+      caf::anon_send(owner, core::unfollow{box, true});
+    else
+      host->telemetry.unfollow(*box, uri);
   box->close(1011, "the connection's actor ended");
 }
 
 void call::answer(const json::value& result) const {
+  trace();
   const auto speaks = self->state.box->speaks();
   push(speaks == ahp::dialect::v1_0
          ? jsonrpc::result_frame(id, result)
@@ -188,20 +208,24 @@ void call::answer(const json::value& result) const {
 }
 
 void call::answer_text(const std::string& result) const {
+  trace();
   push(R"({"jsonrpc":"2.0","id":)" + json::serialize(id) + ",\"result\":" + result + "}");
 }
 
 void call::refuse(const jsonrpc::error& why) const {
   ++self->state.host->metrics.errors_total;
+  trace(why.code);
   push(jsonrpc::error_frame(id, why));
 }
 
 void call::answer_in(std::uint64_t slot, const std::string& result) const {
+  trace();
   fill(slot, R"({"jsonrpc":"2.0","id":)" + json::serialize(id) + ",\"result\":" + result + "}");
 }
 
 void call::refuse_in(std::uint64_t slot, const jsonrpc::error& why) const {
   ++self->state.host->metrics.errors_total;
+  trace(why.code);
   fill(slot, jsonrpc::error_frame(id, why));
 }
 
@@ -213,6 +237,28 @@ void call::push(std::string frame) const {
 void call::fill(std::uint64_t slot, std::string frame) const {
   self->state.box->fill(slot, std::make_shared<const std::string>(std::move(frame)));
   over();
+}
+
+/// What was asked, and how long the answer took, for who follows the traces.
+void call::trace(std::optional<int> error) const {
+  if (began_ns == 0)
+    return;
+  otlp::span what{method,
+                  began_ns,
+                  core::now_ns(),
+                  {{"rpc.system", "jsonrpc"},
+                   {"rpc.method", method},
+                   {"ahp.client.id", self->state.box->client_id()}}};
+  if (const auto* uri = params.if_contains("channel"); uri && uri->is_string()) {
+    what.attributes.emplace_back("ahp.channel", uri->get_string());
+    if (auto session = ahp::session_id(std::string_view(uri->get_string())))
+      what.attributes.emplace_back("ahp.session.id", std::move(*session));
+  }
+  if (error) {
+    what.attributes.emplace_back("rpc.jsonrpc.error_code", std::to_string(*error));
+    what.failed = true;
+  }
+  self->state.host->telemetry.export_span(std::move(what));
 }
 
 void call::over() const {
@@ -231,6 +277,8 @@ void with_owner(connection_ptr self, const std::string& uri,
   auto& st = self->state;
   if (const auto owner = st.host->channels.owner_of(uri))
     return found(owner, uri);
+  if (ahp::is_telemetry(uri))
+    return missing(core::refusal(ahp::not_found, ahp::unknown_telemetry(uri)));
   if (!ahp::session_id(uri) && ahp::scheme_of(uri) != "ahp-chat")
     return missing(core::refusal(ahp::not_found, "There is no channel " + uri));
   self->request(st.host->sessions->get(), caf::infinite, open_channel{uri})

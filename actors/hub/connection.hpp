@@ -32,10 +32,12 @@ struct connection_state {
   services_ptr host;
   std::weak_ptr<transport::websocket> socket;
   std::shared_ptr<core::outbox> box;
-  bool initialized = false; ///< the handshake is answered, or is being answered
-  std::map<std::string, caf::actor> subscriptions; ///< owner of each, by the client's spelling
-  std::size_t asked = 0;                           ///< requests that are not answered yet
-  std::size_t owed = 0; ///< frames the socket may read once some of them are
+  std::string default_shell; ///< of this client's terminals on this host; empty: the host's
+  bool initialized = false;  ///< the handshake is answered, or is being answered
+  /// Owner of each, by the client's spelling; of telemetry, which has none, an empty handle.
+  std::map<std::string, caf::actor> subscriptions;
+  std::size_t asked = 0;                       ///< requests that are not answered yet
+  std::size_t owed = 0;                        ///< frames the socket may read once some of them are
   std::deque<std::function<void()>> pool_work; ///< one after the other; the front one runs
 
   connection_state() = default;

@@ -3,6 +3,8 @@
 #include "actors/hub/catalogue.hpp"
 #include "actors/hub/command_turn.hpp"
 #include "actors/hub/completions.hpp"
+#include "actors/hub/metrics_exporter.hpp"
+#include "actors/hub/root_config.hpp"
 #include "actors/hub/session.hpp"
 #include "actors/hub/sessions.hpp"
 #include "protocol/ahp/builders.hpp"
@@ -83,7 +85,7 @@ void finish(const std::shared_ptr<snapshots>& s) {
   }
   std::string text;
   for (std::size_t i = 0; i < s->shots.size(); ++i)
-    text += (i > 0 ? "," : "") + snapshot_text(st.box->speaks(), s->uris[i], s->shots[i]);
+    text += (i > 0 ? "," : "") + snapshot_text(st, s->uris[i], s->shots[i]);
   s->done(*seq, "[" + text + "]");
 }
 
@@ -91,6 +93,10 @@ void take_snapshot(const std::shared_ptr<snapshots>& s, std::size_t i) {
   if (i == s->wanted.size())
     return finish(s);
   const auto& uri = s->wanted[i];
+  if (const auto telemetry = ahp::find_telemetry(uri)) {
+    follow_telemetry(s->c.self, uri, *telemetry);
+    return take_snapshot(s, i + 1);
+  }
   // A channel that is not there is left out: for the client it is gone.
   const auto missing = [s, i](const caf::error&) { take_snapshot(s, i + 1); };
   with_owner(
@@ -118,6 +124,7 @@ void answer_initialize(const call& c, std::uint64_t slot, const std::string& ver
                       {"serverInfo", {{"name", "ahpd"}, {"version", AHPD_VERSION}}},
                       {"defaultDirectory", ahp::file_uri(host.default_directory)},
                       {"terminalCommandPrefix", terminal_command_prefix},
+                      {"telemetry", ahp::telemetry_capabilities()},
                       {"_meta", host_meta(host)}};
   if (host.files)
     result["completionTriggerCharacters"] = json::array{completion_trigger};
@@ -193,6 +200,10 @@ void find_channel(const std::shared_ptr<returning>& r, std::size_t i) {
     return actions ? answer_replay(r, *actions) : answer_snapshots(r);
   }
   const auto& uri = r->wanted[i];
+  if (const auto telemetry = ahp::find_telemetry(uri)) {
+    follow_telemetry(r->c.self, uri, *telemetry);
+    return find_channel(r, i + 1);
+  }
   const auto missing = [r, i, uri](const caf::error&) {
     r->missing.emplace_back(uri);
     find_channel(r, i + 1);
@@ -212,7 +223,20 @@ void find_channel(const std::shared_ptr<returning>& r, std::size_t i) {
 
 } // namespace
 
-std::string snapshot_text(ahp::dialect speaks, const std::string& uri, const core::followed& shot) {
+void follow_telemetry(connection_ptr self, const std::string& uri,
+                      const ahp::telemetry_channel& what) {
+  auto& st = self->state;
+  st.subscriptions[uri] = {};
+  st.host->telemetry.follow(what, st.box, uri);
+  if (what.signal == ahp::signal::metrics)
+    self->send(st.host->exporter->get(), metrics_wanted{});
+}
+
+std::string snapshot_text(const connection_state& st, const std::string& uri,
+                          const core::followed& shot) {
+  if (shot.kind == ahp::channel_kind::root)
+    shot.state->at("config").as_object()["values"] = root_config_values(st);
+  const auto speaks = st.box->speaks();
   return "{\"resource\":" + json::serialize(json::string(uri)) + ",\"state\":" +
          json::serialize(ahp::adapt_state(speaks, shot.kind, std::move(*shot.state))) +
          ",\"fromSeq\":" + std::to_string(shot.from_seq) + "}";
@@ -244,7 +268,10 @@ void initialize(const call& c) {
   }
   st.initialized = true;
   st.box->introduce(client, chosen->speaks);
-  st.host->clients.remember(client, chosen->speaks);
+  // What it configured before counts again if it goes on with `reconnect`.
+  auto memory = st.host->clients.find(client).value_or(core::client_memory{});
+  memory.speaks = chosen->speaks;
+  st.host->clients.remember(client, std::move(memory));
   s->c = c;
   s->slot = st.box->reserve();
   s->done = [c, slot = s->slot, version = chosen->version](std::uint64_t seq,
@@ -270,15 +297,17 @@ void reconnect(const call& c) {
   if (st.initialized && (client != st.box->client_id() || !st.subscriptions.empty()))
     return c.refuse(jsonrpc::invalid_request,
                     "reconnect comes first on a connection, or right behind initialize");
+  const auto memory = st.host->clients.find(client);
   if (!st.initialized) {
-    const auto speaks = st.host->clients.find(client);
-    if (!speaks)
+    if (!memory)
       return c.refuse(ahp::not_found,
                       "This host does not know the client " + client + " any more; initialize");
     st.initialized = true;
-    st.box->introduce(client, *speaks);
-    st.host->clients.remember(client, *speaks);
+    st.box->introduce(client, memory->speaks);
+    st.host->clients.remember(client, *memory);
   }
+  if (memory)
+    st.default_shell = memory->default_shell;
   r->c = c;
   r->slot = st.box->reserve();
   r->last_seen = *seen;

@@ -14,7 +14,12 @@ void initialize(const call& c);
 /// Answers `reconnect`: what the client missed, or snapshots when that is not all there any more.
 void reconnect(const call& c);
 
-/// A Snapshot (AHP "Subscriptions") as JSON text. The state is used up.
-std::string snapshot_text(ahp::dialect speaks, const std::string& uri, const core::followed& shot);
+/// Follows a channel of telemetry, which has no snapshot: only what comes later is told.
+void follow_telemetry(connection_ptr self, const std::string& uri,
+                      const ahp::telemetry_channel& what);
+
+/// A Snapshot (AHP "Subscriptions") as JSON text, as this connection has it. The state is used up.
+std::string snapshot_text(const connection_state& st, const std::string& uri,
+                          const core::followed& shot);
 
 } // namespace ahpd::hub

@@ -6,6 +6,7 @@
 #include "actors/hub/catalogue.hpp"
 #include "actors/hub/connection.hpp"
 #include "actors/hub/machines.hpp"
+#include "actors/hub/metrics_exporter.hpp"
 #include "actors/hub/sessions.hpp"
 #include "actors/hub/store_actor.hpp"
 #include "actors/hub/terminals.hpp"
@@ -86,6 +87,7 @@ std::shared_ptr<core::sequencer> open_sequence(config::store& db, const services
 
 caf::actor start_hub(caf::actor_system& system, const services_ptr& host,
                      std::shared_ptr<config::store> database, std::vector<config::run_row> left) {
+  host->telemetry.introduce({AHPD_VERSION, host->host_id, host->host_name});
   std::vector<core::child_spec> children;
   children.push_back({"store",
                       [host, database](caf::actor_system& s) {
@@ -98,6 +100,11 @@ caf::actor start_hub(caf::actor_system& system, const services_ptr& host,
                         return caf::actor_cast<caf::actor>(s.spawn(catalogue_actor, host));
                       },
                       host->catalogue});
+  children.push_back({"metrics exporter",
+                      [host](caf::actor_system& s) {
+                        return caf::actor_cast<caf::actor>(s.spawn(metrics_exporter, host));
+                      },
+                      host->exporter});
   children.push_back({"machines",
                       [host](caf::actor_system& s) {
                         return caf::actor_cast<caf::actor>(s.spawn(machines_actor, host));

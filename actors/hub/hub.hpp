@@ -14,10 +14,10 @@
 
 namespace ahpd::hub {
 
-/// Starts the hub's tree: store, catalogue, machines, terminals, sessions, under one supervisor,
-/// which is given back; returns when the tree serves, so not on an io thread. What an earlier hub
-/// left running (`left`) is swept. The tree ends when the supervisor is told to, or by itself when
-/// the store fails or an actor crashes again and again.
+/// Starts the hub's tree: store, catalogue, exporter, machines, terminals, sessions, under one
+/// supervisor, which is given back; returns when the tree serves, so not on an io thread. What an
+/// earlier hub left running (`left`) is swept. The tree ends when the supervisor is told to, or by
+/// itself when the store fails or an actor crashes again and again.
 caf::actor start_hub(caf::actor_system& system, const services_ptr& host,
                      std::shared_ptr<config::store> database, std::vector<config::run_row> left);
 

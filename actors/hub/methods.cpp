@@ -102,6 +102,7 @@ const std::vector<subject>& subjects() {
      "A file of a served folder.",
      {"get", "list", "resolve", "watch"},
      {"put", "delete", "mkdir", "move", "copy", "request"}},
+    {"diagnostics", "Diagnostics", "What this host logs, does and counts.", {"logs"}, {}},
     {"config", "Configuration", "The settings of this host.", {"settings"}, {"change"}},
     {"container",
      "Container",

@@ -3,6 +3,7 @@
 #include "actors/core/clients.hpp"
 #include "actors/core/directory.hpp"
 #include "actors/core/metrics.hpp"
+#include "actors/core/telemetry.hpp"
 #include "actors/core/wire_log.hpp"
 #include "actors/hub/engine.hpp"
 #include "runtimes/docker/manifest.hpp"
@@ -34,7 +35,8 @@ struct services {
   std::chrono::milliseconds delta_window{75};
   /// How long a client whose connection was lost stays an active client (AHP "Disconnection").
   std::chrono::milliseconds return_grace{60'000};
-  std::vector<engine> engines; ///< the first is the default provider
+  std::chrono::milliseconds metrics_interval{10'000}; ///< between exports, while followed
+  std::vector<engine> engines;                        ///< the first is the default provider
   std::optional<computer_plugin> computers;
   std::shared_ptr<runtimes::place> this_host;
   std::shared_ptr<const runtimes::served_folders> files; ///< null: file: is not served
@@ -44,6 +46,7 @@ struct services {
   core::directory channels;
   core::clients clients;
   core::metrics metrics;
+  core::telemetry telemetry{metrics};
   std::shared_ptr<core::wire_log> wire; ///< null: frames are not logged
 
   std::shared_ptr<core::address> store = std::make_shared<core::address>();
@@ -51,6 +54,7 @@ struct services {
   std::shared_ptr<core::address> sessions = std::make_shared<core::address>();
   std::shared_ptr<core::address> machines = std::make_shared<core::address>();
   std::shared_ptr<core::address> terminals = std::make_shared<core::address>();
+  std::shared_ptr<core::address> exporter = std::make_shared<core::address>();
 
   const engine* find_engine(const std::string& provider) const {
     for (const auto& e : engines)

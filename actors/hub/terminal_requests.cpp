@@ -44,7 +44,8 @@ std::uint16_t cells_or(const call& c, const char* member, std::uint16_t otherwis
 
 void open_it(const call& c, open_terminal what) {
   const auto& host = *c.self->state.host;
-  what.argv = shell_argv(host, what.where.machine);
+  const auto& own = c.self->state.default_shell;
+  what.argv = shell_argv(own.empty() ? host.shell : own, what.where.machine);
   c.self->request(host.terminals->get(), caf::infinite, std::move(what))
     .then([c](const terminal_opened&) { c.answer(nullptr); },
           [c](const caf::error& why) { c.refuse(why); });

@@ -44,9 +44,9 @@ terminal_start start_of(const open_terminal& what, const std::string& marker,
   return start;
 }
 
-std::vector<std::string> shell_argv(const services& host, const std::string& machine,
+std::vector<std::string> shell_argv(const std::string& shell, const std::string& machine,
                                     const std::string& command) {
-  std::vector<std::string> argv{host.shell};
+  std::vector<std::string> argv{shell};
   if (!machine.empty())
     argv = {"sh", "-c", "command -v bash >/dev/null 2>&1 && exec bash \"$@\"; exec sh \"$@\"",
             "sh"};

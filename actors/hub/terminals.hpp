@@ -76,9 +76,9 @@ struct close_session_terminals {
   std::string session; ///< URI as the host spells it
 };
 
-/// The argv of this host's shell, or of a machine's: bash where there is one, else sh. Without a
-/// command it is interactive, and no login shell.
-std::vector<std::string> shell_argv(const services& host, const std::string& machine,
+/// The argv of `shell`, a program of this host, or of a machine's own: bash where there is one,
+/// else sh. Without a command it is interactive, and no login shell.
+std::vector<std::string> shell_argv(const std::string& shell, const std::string& machine,
                                     const std::string& command = {});
 
 /// The exit code that AHP shows: a signal's is 128 and its number; none when it is not known.

@@ -14,7 +14,20 @@ namespace {
 constexpr std::string_view usual_path =
   "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 
+bool regular(const std::string& path) {
+  struct stat info {};
+  return ::stat(path.c_str(), &info) == 0 && S_ISREG(info.st_mode);
+}
+
+bool allowed(const std::string& path) {
+  return ::faccessat(AT_FDCWD, path.c_str(), X_OK, AT_EACCESS) == 0;
+}
+
 } // namespace
+
+bool can_execute(const std::string& path) {
+  return regular(path) && allowed(path);
+}
 
 found_executable find_executable(const std::string& command,
                                  const std::map<std::string, std::string>& environment) {
@@ -31,10 +44,9 @@ found_executable find_executable(const std::string& command,
     if (folder.empty() || folder.front() != '/')
       continue;
     std::string path = std::string(folder) + '/' + command;
-    struct stat info {};
-    if (::stat(path.c_str(), &info) != 0 || !S_ISREG(info.st_mode))
+    if (!regular(path))
       continue;
-    if (::faccessat(AT_FDCWD, path.c_str(), X_OK, AT_EACCESS) == 0)
+    if (allowed(path))
       return {std::move(path), 0};
     error = EACCES; // a later folder may still hold one that can be run
   }

@@ -11,6 +11,9 @@ struct found_executable {
   int error = 0;
 };
 
+/// Whether `path` is a regular file that the daemon may execute.
+bool can_execute(const std::string& path);
+
 /// Looks `command` up in the PATH of `environment` (without one: the system's usual folders).
 ///
 /// A name with a slash is taken as it is. Relative and empty parts of PATH are passed over: the

@@ -145,8 +145,8 @@ struct live_hub {
     caf::anon_send_exit(root, caf::exit_reason::user_shutdown);
     wait_gone();
     agents.clear();
-    for (auto& where :
-         {host->store, host->catalogue, host->sessions, host->machines, host->terminals})
+    for (auto& where : {host->store, host->catalogue, host->sessions, host->machines,
+                        host->terminals, host->exporter})
       where->set({});
     root = nullptr;
   }

@@ -63,7 +63,8 @@ std::vector<std::string> argv_of(const state& st, const json::object& params,
     for (const auto& arg : args->get_array())
       if (arg.is_string())
         argv.emplace_back(arg.get_string());
-  return argv.size() > 1 ? argv : shell_argv(*st.context.host, st.context.where.machine, command);
+  return argv.size() > 1 ? argv
+                         : shell_argv(st.context.host->shell, st.context.where.machine, command);
 }
 
 void create(self_ptr self, const server_ptr& of, const acp::peer::call& call) {
