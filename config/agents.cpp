@@ -140,8 +140,11 @@ void read_config(const json::object& from, const environment_map& environment, a
     to.sign_in = *id;
     method.name_unknown(skipped);
   }
-  if (const auto* tools = in.find("hostTools"); tools && !tools->is_bool())
-    throw wrong{"config.hostTools must be true or false"};
+  if (const auto* tools = in.find("hostTools")) {
+    if (!tools->is_bool())
+      throw wrong{"config.hostTools must be true or false"};
+    to.host_tools = tools->get_bool();
+  }
   if (const auto* machine = in.object("machine")) {
     reader inside(*machine, "config.machine.");
     if (const auto* env = inside.object("env"))

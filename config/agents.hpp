@@ -19,6 +19,7 @@ struct acp_agent {
   std::string cwd;                        ///< absolute, on this host; empty: the session's folder
   std::string model;                      ///< empty: the agent's own choice
   std::string sign_in;                    ///< id of the method to sign in with; empty: none is sent
+  bool host_tools = true;                 ///< whether it is offered the session's tools
 
   std::map<std::string, std::string> machine_env; ///< over `env`, in a machine
   std::string machine_state; ///< a folder in the machine that must be there; empty: none

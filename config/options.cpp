@@ -150,6 +150,7 @@ run_options read(const std::vector<std::string>& flags, const surroundings& arou
   check_credentials(all, out.host);
   out.port = static_cast<std::uint16_t>(all.port.value_or(out.port));
   out.delta_window_ms = static_cast<unsigned>(all.delta_window_ms.value_or(out.delta_window_ms));
+  out.client_tool_timeout_ms = all.client_tool_timeout_ms.value_or(out.client_tool_timeout_ms);
   out.io_threads = static_cast<unsigned>(all.io_threads.value_or(out.io_threads));
   out.sessions_in_memory = all.sessions == "memory";
   out.wire = all.wire.value_or("");

@@ -30,6 +30,7 @@ struct run_options {
   bool without_connection_token = false;
   bool sessions_in_memory = false;
   unsigned delta_window_ms = 75;
+  std::int64_t client_tool_timeout_ms = 600'000; ///< 0: for ever
   unsigned io_threads = 1;
   std::string wire; ///< file for frames; empty: off
   std::vector<plugin_entry> plugins;

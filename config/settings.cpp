@@ -8,6 +8,9 @@ namespace ahpd::config {
 
 namespace {
 
+/// A year: more is for ever, which 0 says, and would leave the range of a clock.
+constexpr std::int64_t longest_wait_ms = 366LL * 24 * 60 * 60 * 1000;
+
 const setting table[] = {
   {"--host", "host", "ADDR", "Address to listen on (127.0.0.1).", text_setting{&layer::host}},
   {"--port", "port", "N", "Port to listen on (9187); 0 lets the system choose.",
@@ -26,6 +29,9 @@ const setting table[] = {
   {"--delta-window-ms", "deltaWindowMs", "MS",
    "How long pieces of an answer are gathered before sending (75).",
    integer_setting{&layer::delta_window_ms, 0, 1000}},
+  {"--client-tool-timeout-ms", "clientToolTimeoutMs", "MS",
+   "How long a client may take to run its tool for an agent (600000); 0: for ever.",
+   integer_setting{&layer::client_tool_timeout_ms, 0, longest_wait_ms}},
   {"--sessions", "sessions", "file|memory", "Where sessions are kept (file).",
    choice_setting{&layer::sessions, {"file", "memory"}}},
   {"--io-threads", "ioThreads", "N", "Threads that serve connections and sessions (1).",
@@ -52,7 +58,6 @@ const setting table[] = {
   {"--trust-token", "trustToken", "", "", unserved_setting{}},
   {"--advanced-tools", "advancedTools", "", "", unserved_setting{}},
   {"--closed-chats", "closedChats", "hidden|delete", "", unserved_setting{}},
-  {"--client-tool-timeout-ms", "clientToolTimeoutMs", "MS", "", unserved_setting{}},
   {"--automations", "automations", "file|memory", "", unserved_setting{}},
   {"--unowned-automations", "unownedAutomations", "every|none", "", unserved_setting{}},
   {"", "http", "", "", unserved_setting{}},
@@ -263,6 +268,7 @@ void lay_over(layer& under, layer&& over) {
   replace(under.port, over.port);
   replace(under.delta_window_ms, over.delta_window_ms);
   replace(under.io_threads, over.io_threads);
+  replace(under.client_tool_timeout_ms, over.client_tool_timeout_ms);
   replace(under.host, over.host);
   replace(under.connection_token, over.connection_token);
   replace(under.connection_token_file, over.connection_token_file);

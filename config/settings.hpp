@@ -20,6 +20,7 @@ struct layer {
   std::optional<std::int64_t> port;
   std::optional<std::int64_t> delta_window_ms;
   std::optional<std::int64_t> io_threads;
+  std::optional<std::int64_t> client_tool_timeout_ms;
   std::optional<std::string> host;
   std::optional<std::string> connection_token;
   std::optional<std::string> connection_token_file;

@@ -2,6 +2,7 @@
 
 #include "actors/core/clock.hpp"
 #include "actors/core/errors.hpp"
+#include "actors/hub/chat_tools.hpp"
 #include "actors/hub/chat_turns.hpp"
 #include "protocol/ahp/actions.hpp"
 #include "protocol/ahp/builders.hpp"
@@ -119,6 +120,9 @@ void on_plain(self_ptr self, const core::client_action& a) {
       tell_session(self);
       if (type_of(*a.action) == "chat/toolCallConfirmed")
         on_confirmed(self, *a.action);
+      else
+        mirror_question(self, *a.action);
+      answer_calls(self);
       start_queued(self);
     });
 }
@@ -130,9 +134,13 @@ void take_action(self_ptr self, const core::client_action& a) {
     return st.deferred.push_back(a);
   const auto why =
     ahp::refuse_action(ahp::channel_kind::chat, st.doc->state, *a.action, a.origin.client_id);
-  if (why)
-    return refuse(self, a, *why);
   const auto type = type_of(*a.action);
+  if (why) {
+    refuse(self, a, *why);
+    if (type == "chat/toolCallConfirmed")
+      on_denied(self, a);
+    return;
+  }
   if (type == "chat/turnStarted")
     return on_turn_started(self, a);
   if (type == "chat/turnCancelled")
@@ -253,6 +261,27 @@ caf::behavior chat_actor(caf::stateful_actor<chat_state>* self, services_ptr hos
       self->state.start.settings = now.values;
       if (self->state.agent)
         self->send(self->state.agent, now);
+    },
+    [self](const session_tools& now) {
+      self->state.start.tools = now.tools;
+      if (self->state.agent)
+        self->send(self->state.agent, now);
+    },
+    [self](const client_left& who) {
+      fail_calls_of(self, who.client_id, who.client_id + " left before it had run this tool");
+    },
+    [self](const call_offered_tool& what) {
+      auto promise = self->make_response_promise();
+      call_tool(self, what, promise);
+      return promise;
+    },
+    [self](const give_up_call& what) {
+      fail_call(self, what.call, "The agent does not wait for this tool any more");
+    },
+    [self](const call_late& what) {
+      fail_call(self, what.call,
+                "The client did not run this tool within " +
+                  std::to_string(self->state.host->client_tool_timeout.count()) + " ms");
     },
     [self](const turn_ended& end) {
       const auto& run = self->state.running;

@@ -2,6 +2,7 @@
 
 #include "actors/core/owner.hpp"
 #include "actors/hub/services.hpp"
+#include "actors/hub/tools.hpp"
 #include "protocol/random.hpp"
 
 #include <caf/behavior.hpp>
@@ -10,9 +11,9 @@
 
 #include <cstdint>
 #include <deque>
+#include <map>
 #include <memory>
 #include <optional>
-#include <set>
 #include <string>
 #include <vector>
 
@@ -53,6 +54,7 @@ struct chat_start {
   std::string provider;
   session_place where;
   json::shared settings;                   ///< values of the session's
+  tool_list tools;                         ///< that the session offers
   std::int64_t ordinal = 0;                ///< place in its session's catalogue
   json::shared state;                      ///< ChatState with `turns`
   std::vector<std::int64_t> turn_ordinals; ///< of those turns
@@ -71,6 +73,13 @@ struct chat_state {
     caf::actor by = nullptr; ///< answers it: the agent, or one for this turn alone
   };
 
+  /// A call of a tool that the session offers, which a client runs.
+  struct offered_call {
+    std::string client_id;
+    std::string tool; ///< as that client calls it
+    caf::response_promise answer;
+  };
+
   chat_start start;
   services_ptr host;
   std::shared_ptr<core::channel> doc;
@@ -79,8 +88,10 @@ struct chat_state {
   const std::string marker = random_hex(16);
   std::optional<run> running;
   std::vector<std::int64_t> turn_ordinals; ///< of state["turns"], one each
-  std::set<std::string> asking; ///< calls of the running turn that the session shows as questions
-  std::deque<core::client_action> deferred; ///< came while a cancelled turn's programs were going
+  /// Calls of the running turn that the session shows as questions, and the ids of those.
+  std::map<std::string, std::string> asking;
+  std::map<std::string, offered_call> calls; ///< of the running turn, by id
+  std::deque<core::client_action> deferred;  ///< came while a cancelled turn's programs were going
 
   chat_state() = default;
   chat_state(const chat_state&) = delete;

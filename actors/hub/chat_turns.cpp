@@ -3,6 +3,7 @@
 #include "actors/core/clock.hpp"
 #include "actors/core/errors.hpp"
 #include "actors/core/log.hpp"
+#include "actors/hub/chat_tools.hpp"
 #include "actors/hub/command_turn.hpp"
 #include "actors/hub/machines.hpp"
 #include "protocol/ahp/builders.hpp"
@@ -64,15 +65,29 @@ void tell_session_of(chat_ptr self, json::value action) {
              session_step{std::make_shared<const json::value>(std::move(action))});
 }
 
-std::string question_id(const std::string& call) {
-  return call + ":permission";
+/// What the session's channel asks about a call (AHP "SessionInputRequest"): its `kind`, and the id
+/// of the request; nothing when the call waits for nobody.
+struct question {
+  std::string kind;
+  std::string id;
+};
+std::optional<question> question_about(const json::value& call) {
+  const std::string id(json::string_member(call, "toolCallId").value_or(""));
+  const auto status = json::string_member(call, "status").value_or("");
+  if (status == "pending-confirmation")
+    return question{"toolConfirmation", id + ":permission"};
+  const auto* by = json::member(call, "contributor");
+  if (status == "running" && by && json::string_member(*by, "kind") == "client")
+    return question{"toolClientExecution", id + ":execution"};
+  return std::nullopt;
 }
 
 } // namespace
 
 void withdraw_questions(chat_ptr self) {
-  for (const auto& call : std::exchange(self->state.asking, {}))
-    tell_session_of(self, ahp::build::input_needed_removed(question_id(call)));
+  for (const auto& [call, id] : std::exchange(self->state.asking, {}))
+    tell_session_of(self, ahp::build::input_needed_removed(id));
+  drop_calls(self);
 }
 
 void mirror_question(chat_ptr self, const json::value& action) {
@@ -84,15 +99,21 @@ void mirror_question(chat_ptr self, const json::value& action) {
   const std::string id(json::string_member(action, "toolCallId").value_or(""));
   const auto* turn = active_turn(st);
   const auto* call = turn ? ahp::find_tool_call(*turn, id) : nullptr;
-  if (call && json::string_member(*call, "status") == "pending-confirmation") {
-    st.asking.insert(id);
-    tell_session_of(self, ahp::build::input_needed_set({{"id", question_id(id)},
-                                                        {"chat", st.start.uri},
-                                                        {"kind", "toolConfirmation"},
-                                                        {"turnId", turn_id_of(action)},
-                                                        {"toolCall", *call}}));
-  } else if (st.asking.erase(id) > 0) {
-    tell_session_of(self, ahp::build::input_needed_removed(question_id(id)));
+  const auto asks = call ? question_about(*call) : std::nullopt;
+  const auto before = st.asking.find(id);
+  if (asks) {
+    st.asking[id] = asks->id;
+    json::object request{{"id", asks->id},
+                         {"chat", st.start.uri},
+                         {"kind", asks->kind},
+                         {"turnId", turn_id_of(action)},
+                         {"toolCall", *call}};
+    if (asks->kind == "toolClientExecution")
+      request["clientId"] = call->at("contributor").at("clientId");
+    tell_session_of(self, ahp::build::input_needed_set(std::move(request)));
+  } else if (before != st.asking.end()) {
+    tell_session_of(self, ahp::build::input_needed_removed(before->second));
+    st.asking.erase(before);
   } else {
     return;
   }
@@ -163,6 +184,7 @@ void ensure_agent(chat_ptr self) {
                                             st.start.session_uri, st.start.where, st.host});
   self->monitor(st.agent);
   self->send(st.agent, session_settings{st.start.settings});
+  self->send(st.agent, session_tools{st.start.tools});
 }
 
 /// A turn that its terminal answers, not the engine.
@@ -339,9 +361,9 @@ void take_over(chat_ptr self) {
   st.running = chat_state::run{
     std::string(json::string_member(turn, "id").value_or("")), {}, began.value_or(now_ms()), false};
   for (const auto& part : turn.at("responseParts").as_array())
-    if (const auto* call = json::member(part, "toolCall");
-        call && json::string_member(*call, "status") == "pending-confirmation")
-      st.asking.emplace(json::string_member(*call, "toolCallId").value_or(""));
+    if (const auto* call = json::member(part, "toolCall"))
+      if (const auto asks = question_about(*call))
+        st.asking.emplace(json::string_member(*call, "toolCallId").value_or(""), asks->id);
   ++st.host->metrics.turns_running;
   auto runs = std::make_shared<std::vector<config::run_row>>();
   commit(

@@ -38,10 +38,10 @@ void announce(chat_ptr self, json::value action, const origin& from = std::nullo
 void tell_session(chat_ptr self, std::string first_text = {});
 
 /// After an action about a tool call: the session's channel shows the call while it waits for a
-/// person (AHP "Turn flow").
+/// person, or for the client that runs it (AHP "Turn flow").
 void mirror_question(chat_ptr self, const json::value& action);
 
-/// The running turn is over: nobody can answer its questions any more.
+/// The running turn is over: nobody can answer its questions and calls any more.
 void withdraw_questions(chat_ptr self);
 
 /// Starts the turn of a `chat/turnStarted`, or calls `refused` with the sentence why not.

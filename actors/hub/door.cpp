@@ -49,6 +49,17 @@ std::string percent_decoded(std::string_view text) {
   return out;
 }
 
+/// The token of the field Authorization.
+std::string bearer(const transport::http_request& request) {
+  const auto field = header(request, "Authorization");
+  const std::string_view scheme = "bearer ";
+  const auto same = [](char a, char b) { return std::tolower(static_cast<unsigned char>(a)) == b; };
+  if (field.size() > scheme.size() && std::equal(scheme.begin(), scheme.end(), field.begin(),
+                                                 [&](char b, char a) { return same(a, b); }))
+    return field.substr(scheme.size());
+  return {};
+}
+
 /// What the request presents: the query is looked at first.
 std::string presented(const transport::http_request& request) {
   const std::string_view target = request.target;
@@ -62,13 +73,7 @@ std::string presented(const transport::http_request& request) {
       return percent_decoded(pair.substr(4));
     query = end == std::string_view::npos ? std::string_view{} : query.substr(end + 1);
   }
-  const auto field = header(request, "Authorization");
-  const std::string_view bearer = "bearer ";
-  const auto same = [](char a, char b) { return std::tolower(static_cast<unsigned char>(a)) == b; };
-  if (field.size() > bearer.size() && std::equal(bearer.begin(), bearer.end(), field.begin(),
-                                                 [&](char b, char a) { return same(a, b); }))
-    return field.substr(bearer.size());
-  return {};
+  return bearer(request);
 }
 
 /// Equal, in a time that depends on the length of what was presented alone.
@@ -87,6 +92,10 @@ transport::http_response refusal(unsigned status, std::string text) {
 
 bool has_token(const door& d, const transport::http_request& request) {
   return d.token.empty() || same_secret(d.token, presented(request));
+}
+
+bool bears(const transport::http_request& request, const std::string& secret) {
+  return same_secret(secret, bearer(request));
 }
 
 std::optional<transport::http_response> refuse_upgrade(const door& d,

@@ -19,6 +19,9 @@ struct door {
 /// Without a token every request does.
 bool has_token(const door& d, const transport::http_request& request);
 
+/// Whether the request carries `secret` as a bearer; compared in constant time.
+bool bears(const transport::http_request& request, const std::string& secret);
+
 /// The refusal of a WebSocket upgrade, or nothing when it may go on: 401 without the token, 403 for
 /// a Host that is not this machine's while only loopback is bound (DNS rebinding), 403 for a web
 /// page of another host.

@@ -70,7 +70,8 @@ struct turn_ended {
   std::string error_message;
 };
 
-/// What an agent is given when it is spawned for a chat.
+/// What an agent is given when it is spawned for a chat. It is told `session_settings` and
+/// `session_tools` (tools.hpp) at once.
 struct agent_context {
   caf::actor chat;
   std::string chat_uri;

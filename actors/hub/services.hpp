@@ -6,6 +6,7 @@
 #include "actors/core/telemetry.hpp"
 #include "actors/core/wire_log.hpp"
 #include "actors/hub/engine.hpp"
+#include "actors/hub/tools_server.hpp"
 #include "runtimes/docker/manifest.hpp"
 #include "runtimes/host/served_folders.hpp"
 #include "runtimes/host/watch.hpp"
@@ -36,7 +37,9 @@ struct services {
   /// How long a client whose connection was lost stays an active client (AHP "Disconnection").
   std::chrono::milliseconds return_grace{60'000};
   std::chrono::milliseconds metrics_interval{10'000}; ///< between exports, while followed
-  std::vector<engine> engines;                        ///< the first is the default provider
+  /// How long a client may take to run its tool for an agent; 0: for ever.
+  std::chrono::milliseconds client_tool_timeout{600'000};
+  std::vector<engine> engines; ///< the first is the default provider
   std::optional<computer_plugin> computers;
   std::shared_ptr<runtimes::place> this_host;
   std::shared_ptr<const runtimes::served_folders> files; ///< null: file: is not served
@@ -45,6 +48,7 @@ struct services {
   std::shared_ptr<core::sequencer> order;
   core::directory channels;
   core::clients clients;
+  tools_directory tools;
   core::metrics metrics;
   core::telemetry telemetry{metrics};
   std::shared_ptr<core::wire_log> wire; ///< null: frames are not logged

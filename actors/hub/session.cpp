@@ -113,6 +113,25 @@ void tell_settings(self_ptr self) {
       self->send(chat.actor, now);
 }
 
+/// After a change of the active clients.
+void tell_tools(self_ptr self) {
+  auto& st = self->state;
+  auto now = tools_of(st.doc->state);
+  if (*now == *st.tools)
+    return;
+  st.tools = std::move(now);
+  for (const auto& chat : st.chats)
+    if (chat.actor)
+      self->send(chat.actor, session_tools{st.tools});
+}
+
+void on_client_left(self_ptr self, const std::string& client_id) {
+  for (const auto& chat : self->state.chats)
+    if (chat.actor)
+      self->send(chat.actor, client_left{client_id});
+  tell_tools(self);
+}
+
 /// What a chat's agent says of the session.
 void on_step(self_ptr self, const session_step& step) {
   const auto type = json::string_member(*step.action, "type").value_or("");
@@ -144,6 +163,7 @@ void start_chat(self_ptr self, std::size_t i, const stored_chat& from) {
                    std::string(json::string_member(st.doc->state, "provider").value_or("")),
                    place_of(st.doc->state, st.host->default_directory),
                    settings_of(st),
+                   st.tools,
                    chat.ordinal,
                    std::make_shared<const json::value>(std::move(state)),
                    std::move(ordinals),
@@ -281,6 +301,10 @@ void on_client_action(self_ptr self, const core::client_action& a) {
   if (!ahp::reduce(ahp::channel_kind::session, st.doc->state, *a.action) ||
       type == "session/activeClientSet" || type == "session/activeClientRemoved") {
     st.host->order->announce(*st.doc, *a.action, a.origin);
+    if (type == "session/activeClientRemoved")
+      on_client_left(self, a.origin.client_id);
+    else
+      tell_tools(self);
     return;
   }
   after_commit(
@@ -303,8 +327,10 @@ void drop_if_gone(self_ptr self, const std::string& client_id) {
   const bool active = std::any_of(clients.begin(), clients.end(), [&](const auto& c) {
     return json::string_member(c, "clientId") == client_id;
   });
-  if (active && !st.host->order->followed_by(*st.doc, client_id))
-    publish(self, build::active_client_removed(client_id));
+  if (!active || st.host->order->followed_by(*st.doc, client_id))
+    return;
+  publish(self, build::active_client_removed(client_id));
+  on_client_left(self, client_id);
 }
 
 void on_unfollow(self_ptr self, const core::unfollow& u) {
@@ -363,6 +389,7 @@ caf::behavior session_actor(caf::stateful_actor<session_state>* self, services_p
   st.doc = st.host->channels.claim(st.row.uri, ahp::channel_kind::session,
                                    caf::actor_cast<caf::actor>(self), std::move(state));
   st.summary = build::session_summary(st.row.uri, st.doc->state, st.row.created_ms);
+  st.tools = tools_of(st.doc->state);
   for (const auto& chat : start.chats) {
     st.chats.push_back({chat.row.uri, chat.row.ordinal, nullptr});
     start_chat(self, st.chats.size() - 1, chat);
@@ -383,6 +410,7 @@ caf::behavior session_actor(caf::stateful_actor<session_state>* self, services_p
     [self](const client_settled& who) { drop_if_gone(self, who.client_id); },
     [self](const join_session& who) {
       publish(self, {{"type", "session/activeClientSet"}, {"activeClient", *who.client}});
+      tell_tools(self);
     },
     [self](const chat_changed& what) { on_chat_changed(self, what); },
     [self](const session_step& step) { on_step(self, step); },

@@ -68,6 +68,7 @@ struct session_state {
   std::shared_ptr<core::channel> doc;
   std::vector<chat> chats;
   json::value summary;  ///< as it was last told
+  tool_list tools;      ///< as they were last told
   bool renamed = false; ///< by a person: no agent gives it another title
 };
 

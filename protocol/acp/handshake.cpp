@@ -64,6 +64,8 @@ agent_facts read_initialize(const json::value& result, std::string& problem) {
   out.image = has(prompt, "image");
   out.audio = has(prompt, "audio");
   out.embedded = has(prompt, "embeddedContext");
+  const auto* servers = holder ? json::member(*holder, draft ? "mcp" : "mcpCapabilities") : nullptr;
+  out.mcp_http = has(servers, "http");
   const auto* methods = json::member(result, "authMethods");
   if (methods && methods->is_array())
     for (const auto& method : methods->get_array())
@@ -72,8 +74,15 @@ agent_facts read_initialize(const json::value& result, std::string& problem) {
   return out;
 }
 
-json::object session_params(std::string_view directory, std::string_view session) {
-  json::object out{{"cwd", directory}, {"mcpServers", json::array{}}};
+json::object http_server(std::string_view name, std::string_view url, std::string_view token) {
+  json::object header{{"name", "authorization"}, {"value", "Bearer " + std::string(token)}};
+  return {
+    {"type", "http"}, {"name", name}, {"url", url}, {"headers", json::array{std::move(header)}}};
+}
+
+json::object session_params(std::string_view directory, json::array mcp_servers,
+                            std::string_view session) {
+  json::object out{{"cwd", directory}, {"mcpServers", std::move(mcp_servers)}};
   if (!session.empty())
     out["sessionId"] = session;
   return out;

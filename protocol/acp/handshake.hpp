@@ -40,6 +40,7 @@ struct agent_facts {
   bool audio = false;
   bool embedded = false; ///< takes the content of files in a prompt
   bool close_session = false;
+  bool mcp_http = false;                 ///< takes MCP servers over HTTP
   std::vector<std::string> auth_methods; ///< ids
 };
 
@@ -47,8 +48,12 @@ struct agent_facts {
 /// spoken to.
 agent_facts read_initialize(const json::value& result, std::string& problem);
 
+/// An MCP server for `session_params`, which takes a bearer token.
+json::object http_server(std::string_view name, std::string_view url, std::string_view token);
+
 /// Params of `session/new`, and of `session/load` (in the draft `session/resume`) when `session` is
 /// not empty.
-json::object session_params(std::string_view directory, std::string_view session = {});
+json::object session_params(std::string_view directory, json::array mcp_servers,
+                            std::string_view session = {});
 
 } // namespace ahpd::acp

@@ -4,6 +4,7 @@
 #include "protocol/ahp/builders.hpp"
 #include "protocol/ahp/find.hpp"
 
+#include <algorithm>
 #include <utility>
 
 namespace ahpd::acp {
@@ -119,6 +120,16 @@ void turn::end_text() {
 
 // ---- tool calls --------------------------------------------------------------------------------
 
+bool turn::is_left_out(const std::string& id, const json::value& update) {
+  if (calls_.count(id) > 0)
+    return false;
+  const auto words = text(update, "name") + '\n' + text(update, "title");
+  if (std::any_of(left_out_.begin(), left_out_.end(),
+                  [&](const auto& name) { return words.find(name) != std::string::npos; }))
+    unshown_.insert(id);
+  return unshown_.count(id) > 0;
+}
+
 turn::shown_call& turn::known(const std::string& id, const json::value& update) {
   const auto found = calls_.find(id);
   if (found != calls_.end())
@@ -139,7 +150,7 @@ turn::shown_call& turn::known(const std::string& id, const json::value& update) 
 
 void turn::take_call(const json::value& update) {
   const auto id = text(update, "toolCallId");
-  if (id.empty())
+  if (id.empty() || is_left_out(id, update))
     return;
   auto& call = known(id, update);
   if (call.over)
@@ -170,7 +181,7 @@ void turn::take_call(const json::value& update) {
 void turn::take_call_chunk(const json::value& update) {
   const auto id = text(update, "toolCallId");
   const auto* item = json::member(update, "content");
-  if (id.empty() || !item)
+  if (id.empty() || !item || is_left_out(id, update))
     return;
   auto& call = known(id, update);
   if (call.over)
@@ -216,6 +227,7 @@ std::string turn::ask(const json::value& update, json::array options) {
   json::value quiet = update; // its status is "pending", whatever the agent says
   if (quiet.is_object())
     quiet.get_object().erase("status");
+  known(id, quiet);
   take_call(quiet);
   auto& call = calls_.at(id);
   if (call.over)

@@ -30,6 +30,10 @@ public:
   /// `before`: what the session had cost when the turn began.
   turn(std::string id, cost before);
 
+  /// Leaves out the agent's own word of calls that name one of these tools: their runs are shown
+  /// already, by who runs them. A call that the agent asks a person about is shown all the same.
+  void leave_out(std::vector<std::string> tools) { left_out_ = std::move(tools); }
+
   /// Takes the member `update` of a `session/update`. What is not about a turn, and what nobody
   /// defined, is ignored.
   void take(const json::value& update);
@@ -73,6 +77,7 @@ private:
   void take_message(std::string_view kind, const json::value& update);
   void show_text();
   void end_text(); ///< what comes next is another part
+  bool is_left_out(const std::string& id, const json::value& update);
   shown_call& known(const std::string& id, const json::value& update);
   void take_call(const json::value& update);
   void take_call_chunk(const json::value& update);
@@ -95,7 +100,9 @@ private:
   std::string text_;               ///< gathered
   std::size_t parts_ = 0;
   std::map<std::string, shown_call> calls_;
-  std::set<std::string> changed_; ///< calls whose content was gathered
+  std::vector<std::string> left_out_; ///< names of tools
+  std::set<std::string> unshown_;     ///< calls of them
+  std::set<std::string> changed_;     ///< calls whose content was gathered
   bool planned_ = false;
   json::object usage_;
   bool usage_changed_ = false;

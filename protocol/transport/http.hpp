@@ -26,10 +26,23 @@ struct http_request {
   std::string peer; ///< address of the other side, "127.0.0.1:5123"; empty on a Unix socket
 };
 
+/// The body of an answer that goes on until one side ends it. Any thread; after the body ended,
+/// calls do nothing. Dropping it ends the body.
+class body_stream {
+public:
+  virtual ~body_stream() = default;
+
+  /// Queues bytes. A peer that leaves `server_limits::stream_bytes` of them lying is dropped.
+  virtual void send(std::string bytes) = 0;
+};
+
 struct http_response {
   unsigned status = 200;
   fields headers;
   std::string body;
+  /// For a server's answer whose body goes on: called once, on the connection's strand, with what
+  /// writes the rest behind `body`. Gives what is to be called when the peer is gone.
+  std::function<std::function<void()>(std::unique_ptr<body_stream>)> goes_on = {};
 };
 
 } // namespace ahpd::transport

@@ -22,7 +22,8 @@ struct server_limits {
   std::size_t body_bytes = 1u << 20;     ///< larger: 413
   std::chrono::seconds request_time{15}; ///< to send a request's header and body: 408, then closed
   std::chrono::seconds keep_alive{60};
-  std::size_t connections = 10'000; ///< more: accepted and closed at once
+  std::size_t stream_bytes = 1u << 20; ///< of a `body_stream`, queued and not taken by the kernel
+  std::size_t connections = 10'000;    ///< more: accepted and closed at once
   websocket_limits websocket;
 };
 

@@ -41,6 +41,21 @@ struct server_connection::reply_slot {
   }
 };
 
+/// The owner's end of a body that goes on.
+struct server_connection::open_body final : body_stream {
+  std::shared_ptr<server_connection> to;
+
+  explicit open_body(std::shared_ptr<server_connection> it) : to(std::move(it)) {}
+  ~open_body() override {
+    to->pipe_->post([it = to] { it->end_stream(); });
+  }
+
+  void send(std::string bytes) override {
+    to->pipe_->post(
+      [it = to, bytes = std::move(bytes)]() mutable { it->stream(std::move(bytes)); });
+  }
+};
+
 server_connection::server_connection(asio::io_context& io, std::shared_ptr<server_core> of,
                                      std::shared_ptr<pipe> over,
                                      std::shared_ptr<server_core::ticket> ticket)
@@ -204,6 +219,8 @@ void server_connection::respond(http_response what, bool keep) {
          !core_->closing();
   parser_.reset();
   const bool body = has_body(what.status);
+  if (what.goes_on && body && !head_only_)
+    return respond_on(std::move(what));
   auto head = response_head(what, !keep, body);
   frame text;
   if (body && !std::exchange(head_only_, false))
@@ -212,6 +229,73 @@ void server_connection::respond(http_response what, bool keep) {
     {std::move(head), std::move(text),
      [self = shared_from_this(), keep](error_code ec, std::size_t) { self->responded(ec, keep); }});
   watch_writing(std::numeric_limits<std::size_t>::max());
+}
+
+/// Answers with a body whose end is the connection's.
+void server_connection::respond_on(http_response what) {
+  pipe_->disarm();
+  streams_ = true;
+  stream(response_head(what, true, false) + what.body);
+  watch_peer();
+  try {
+    on_stream_lost_ = what.goes_on(std::make_unique<open_body>(shared_from_this()));
+  } catch (...) { // as in `serve`; what was dropped ends the body
+  }
+}
+
+void server_connection::stream(std::string bytes) {
+  if (!streams_)
+    return;
+  if (out_->size() + bytes.size() > core_->bounds.stream_bytes)
+    return stream_lost();
+  out_->put({std::move(bytes), nullptr, {}});
+  if (!std::exchange(stream_watched_, true))
+    watch_stream(std::numeric_limits<std::size_t>::max());
+}
+
+/// Nothing more is asked on this connection; reading tells when the peer is gone.
+void server_connection::watch_peer() {
+  in_.clear();
+  pipe_->read_some(in_.prepare(read_bytes),
+                   [self = shared_from_this()](error_code ec, std::size_t) {
+                     if (ec)
+                       return self->stream_lost();
+                     if (self->streams_)
+                       self->watch_peer();
+                   });
+}
+
+/// As `watch_writing`, while something is on its way.
+void server_connection::watch_stream(std::size_t left) {
+  const auto now = out_->size();
+  stream_watched_ = now > 0;
+  if (!stream_watched_ || !streams_)
+    return;
+  if (now >= left)
+    return stream_lost();
+  pipe_->arm(core_->bounds.request_time,
+             [self = shared_from_this(), now] { self->watch_stream(now); });
+}
+
+/// The owner has nothing more to say.
+void server_connection::end_stream() {
+  if (!std::exchange(streams_, false))
+    return;
+  const auto unused = std::exchange(on_stream_lost_, {});
+  out_->put({{}, nullptr, [self = shared_from_this()](error_code, std::size_t) {
+               self->pipe_->close();
+               self->ticket_.reset();
+             }});
+  watch_writing(std::numeric_limits<std::size_t>::max());
+}
+
+void server_connection::stream_lost() {
+  if (!std::exchange(streams_, false))
+    return;
+  pipe_->close();
+  ticket_.reset();
+  if (const auto told = std::exchange(on_stream_lost_, {}))
+    told();
 }
 
 /// Closes when the peer took nothing for a while.

@@ -18,6 +18,7 @@ public:
 
 private:
   struct reply_slot;
+  struct open_body;
 
   void await_request(std::chrono::seconds patience);
   void read();
@@ -30,6 +31,12 @@ private:
   std::optional<http_response> upgrade_fault(const http_request& what) const;
   void refuse(unsigned status, const std::string& why);
   void respond(http_response what, bool keep);
+  void respond_on(http_response what);
+  void stream(std::string bytes);
+  void watch_peer();
+  void watch_stream(std::size_t left);
+  void end_stream();
+  void stream_lost();
   void watch_writing(std::size_t left);
   void responded(error_code ec, bool keep);
 
@@ -43,6 +50,9 @@ private:
   bool header_seen_ = false;
   bool begun_ = false; ///< a byte of the request came
   bool head_only_ = false;
+  bool streams_ = false; ///< a body that goes on is under way
+  bool stream_watched_ = false;
+  std::function<void()> on_stream_lost_;
 };
 
 } // namespace ahpd::transport

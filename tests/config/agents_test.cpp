@@ -54,6 +54,7 @@ TEST_CASE_FIXTURE(fixture, "a record says how an agent is started") {
   CHECK(a.description == "about");
   CHECK(a.model == "m");
   CHECK(a.sign_in == "key");
+  CHECK_FALSE(a.host_tools);
   CHECK(a.lacks.empty());
 }
 

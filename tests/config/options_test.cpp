@@ -27,6 +27,7 @@ TEST_CASE_FIXTURE(tests::home, "with nothing said the defaults hold") {
   CHECK_FALSE(o.without_connection_token);
   CHECK_FALSE(o.sessions_in_memory);
   CHECK(o.delta_window_ms == 75);
+  CHECK(o.client_tool_timeout_ms == 600'000);
   CHECK(o.io_threads == 1);
   CHECK(o.wire.empty());
   REQUIRE(o.plugins.size() == 1); // what a host does that was told nothing: it makes machines
@@ -50,6 +51,8 @@ TEST_CASE_FIXTURE(tests::home, "every flag says what its key says") {
                               "s3",
                               "--delta-window-ms",
                               "1000",
+                              "--client-tool-timeout-ms",
+                              "0",
                               "--sessions",
                               "memory",
                               "--io-threads",
@@ -62,7 +65,7 @@ TEST_CASE_FIXTURE(tests::home, "every flag says what its key says") {
                               "--no-update-check"});
   const std::string file = work() + "/other.json";
   write(file, R"({"host": "::1", "port": 0, "paths": ["a", ".."], "connectionToken": "s3",
-                  "deltaWindowMs": 1000, "sessions": "memory", "ioThreads": 64, "wire": "w.jsonl",
+                  "deltaWindowMs": 1000, "clientToolTimeoutMs": 0, "sessions": "memory", "ioThreads": 64, "wire": "w.jsonl",
                   "plugins": ["p", {"name": "q"}], "updateCheck": false})");
   const auto keys = options({"--config-file", "other.json"});
   CHECK(keys.files == strings{file});
@@ -72,6 +75,7 @@ TEST_CASE_FIXTURE(tests::home, "every flag says what its key says") {
     CHECK(o->paths == strings{work() + "/a", dir.path()});
     CHECK(o->connection_token == "s3");
     CHECK(o->delta_window_ms == 1000);
+    CHECK(o->client_tool_timeout_ms == 0);
     CHECK(o->sessions_in_memory);
     CHECK(o->io_threads == 64);
     CHECK(o->wire == work() + "/w.jsonl");

@@ -18,16 +18,6 @@ hub_options machine_options(std::map<std::string, std::string> env = {}) {
   return how;
 }
 
-/// Whether node:22 is there or can be made.
-bool node_image() {
-  static const bool there =
-    engine_answers() &&
-    run_program({{std::string(AHPD_SOURCE_DIR) + "/tests/support/node-image"}, {}, {}},
-                std::chrono::seconds(400))
-        .exit_code == 0;
-  return there;
-}
-
 struct machine_hub {
   explicit machine_hub(hub_options how = machine_options())
       : marked(std::move(how)),

@@ -102,6 +102,15 @@ std::string computer_hub::host_id() const {
   return trimmed(read_file(hub_.config_directory() + "/host-id"));
 }
 
+bool node_image() {
+  static const bool there =
+    engine_answers() &&
+    run_program({{std::string(AHPD_SOURCE_DIR) + "/tests/support/node-image"}, {}, {}},
+                std::chrono::seconds(400))
+        .exit_code == 0;
+  return there;
+}
+
 std::string make_machine(ahp_peer& peer, const std::string& word, json::object manifest) {
   auto name = unique_name(word);
   auto params = write_params("computer://" + name, json::serialize(manifest));

@@ -56,6 +56,9 @@ private:
   label_guard left_;
 };
 
+/// Whether the image node:22 is there or can be made.
+bool node_image();
+
 /// Makes a machine by a write and gives its name.
 std::string make_machine(ahp_peer& peer, const std::string& word, json::object manifest = {});
 

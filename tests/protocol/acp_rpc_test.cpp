@@ -119,7 +119,8 @@ TEST_CASE("initialize offers what this host can do and takes what the agent says
   std::string problem;
   const auto agent = acp::read_initialize(
     json::parse(R"({"protocolVersion":1,"agentCapabilities":{"loadSession":true,
-      "promptCapabilities":{"image":true},"sessionCapabilities":{"close":{}}},
+      "promptCapabilities":{"image":true},"sessionCapabilities":{"close":{}},
+      "mcpCapabilities":{"http":true}},
       "authMethods":[{"id":"a","name":"A"},{"name":"no id"},{"id":"b"}]})"),
     problem);
   CHECK(problem.empty());
@@ -127,6 +128,7 @@ TEST_CASE("initialize offers what this host can do and takes what the agent says
   CHECK(agent.image);
   CHECK_FALSE(agent.embedded);
   CHECK(agent.close_session);
+  CHECK(agent.mcp_http);
   CHECK(agent.auth_methods == strings{"a", "b"});
   acp::read_initialize(json::parse(R"({"protocolVersion":9})"), problem);
   CHECK(problem == "it speaks version 9 of ACP, and this host speaks 1 and 2");
@@ -157,6 +159,10 @@ TEST_CASE("an agent that speaks nothing but the draft is greeted in the draft") 
 }
 
 TEST_CASE("a session is opened in its folder, with the id of an earlier one to load it") {
-  CHECK(json::value(acp::session_params("/w")) == json::parse(R"({"cwd":"/w","mcpServers":[]})"));
-  CHECK(acp::session_params("/w", "s1").at("sessionId") == json::value("s1"));
+  CHECK(json::value(acp::session_params("/w", {})) ==
+        json::parse(R"({"cwd":"/w","mcpServers":[]})"));
+  CHECK(acp::session_params("/w", {}, "s1").at("sessionId") == json::value("s1"));
+  CHECK(json::value(acp::session_params("/w", {acp::http_server("ahp", "http://h/p", "t")})) ==
+        json::parse(R"({"cwd":"/w","mcpServers":[{"type":"http","name":"ahp","url":"http://h/p",
+          "headers":[{"name":"authorization","value":"Bearer t"}]}]})"));
 }

@@ -290,3 +290,21 @@ TEST_CASE("stop reasons of acp end a turn as complete, cancelled or failed") {
     CHECK(ending(why).error_type == why);
   CHECK(acp::ending_of(nullptr).error_type.empty());
 }
+
+TEST_CASE_FIXTURE(fixture,
+                  "an agent's word of a call that is shown elsewhere is left out, unless it "
+                  "asks about it") {
+  turn.leave_out({"ed__add"});
+  take(R"({"sessionUpdate":"tool_call","toolCallId":"a","title":"mcp__ahp__ed__add"})");
+  take(
+    R"({"sessionUpdate":"tool_call_update","toolCallId":"a","title":"x","status":"in_progress"})");
+  take(R"({"sessionUpdate":"tool_call_update","toolCallId":"a","status":"completed"})");
+  turn.finish();
+  CHECK(types().empty());
+  take(R"({"sessionUpdate":"tool_call","toolCallId":"b","title":"ed__sub","status":"completed"})");
+  CHECK(types() == "toolCallStart toolCallReady toolCallComplete");
+  take(R"({"sessionUpdate":"tool_call","toolCallId":"c","title":"ed__add","status":"pending"})");
+  CHECK(turn.ask(json::parse(R"({"toolCallId":"c","title":"ed__add"})"), {}) == "c");
+  take(R"({"sessionUpdate":"tool_call_update","toolCallId":"c","status":"completed"})");
+  CHECK(types() == "toolCallStart toolCallReady toolCallComplete");
+}

@@ -115,11 +115,13 @@ transport::http_response plain(unsigned status, std::string body) {
   return {status, {{"Content-Type", "text/plain; charset=utf-8"}}, std::move(body)};
 }
 
-/// Plain requests: health, metrics, and the word that this is no web site.
+/// Plain requests: agents' for tools, health, metrics, and the word that this is no web site.
 void answer_request(caf::actor_system& system, const hub::services_ptr& host, const hub::door& door,
-                    const transport::http_request& request,
+                    transport::http_request request,
                     const std::function<void(transport::http_response)>& reply) {
   const auto path = request.target.substr(0, request.target.find('?'));
+  if (path.starts_with(hub::tools_directory::prefix))
+    return host->tools.serve(std::move(request), reply);
   if (path == "/health")
     return reply(plain(200, "ok\n"));
   if (path == "/ready")
@@ -147,9 +149,9 @@ std::shared_ptr<transport::server> open_door(caf::actor_system& system,
   const hub::door door{options.connection_token, options.host};
   transport::server_handlers handlers;
   handlers.on_request = [&system, host,
-                         door](const transport::http_request& request,
+                         door](transport::http_request request,
                                const std::function<void(transport::http_response)>& reply) {
-    answer_request(system, host, door, request, reply);
+    answer_request(system, host, door, std::move(request), reply);
   };
   handlers.on_upgrade =
     [&system, host, door](const transport::http_request& request) -> transport::upgrade_answer {
@@ -166,6 +168,7 @@ std::shared_ptr<transport::server> open_door(caf::actor_system& system,
                                   std::move(handlers), {}, why);
   if (!server)
     throw std::runtime_error(why);
+  host->tools.listens_at(options.host, server->port());
   return server;
 }
 
@@ -201,6 +204,7 @@ int run_hub(config::run_options options,
     host->shell = shell->second;
   host->files = std::make_shared<const runtimes::served_folders>(options.paths);
   host->watcher = runtimes::make_file_watcher(io, core::blocking_pool_of(system), host->files);
+  host->client_tool_timeout = std::chrono::milliseconds(options.client_tool_timeout_ms);
   host->delta_window = std::chrono::milliseconds(options.delta_window_ms);
   host->engines = hub::built_in_engines();
   host->this_host = runtimes::make_host_place(io, core::blocking_pool_of(system), environment);

@@ -147,9 +147,18 @@ void on_confirmed(self_ptr self, const tool_confirmed& what) {
                                                              : acp::cancelled_outcome()));
 }
 
+/// Calls of the session's tools are shown where they run.
+void leave_out_tools(state& st) {
+  std::vector<std::string> names;
+  for (const auto& tool : *st.tools)
+    names.push_back(tool.name);
+  st.now->shown.leave_out(std::move(names));
+}
+
 void begin(self_ptr self, const begin_turn& what) {
   auto& st = self->state;
   st.now.emplace(what, st.cost);
+  leave_out_tools(st);
   if (st.server)
     prompt(self);
   else
@@ -182,6 +191,15 @@ void leave(self_ptr self) {
   }
   if (st.going == 0)
     self->quit();
+}
+
+void on_tools(self_ptr self, const session_tools& what) {
+  auto& st = self->state;
+  st.tools = what.tools;
+  if (st.now)
+    leave_out_tools(st);
+  if (st.server && st.server->tools)
+    self->send(st.server->tools->server, what);
 }
 
 void on_settings(self_ptr self, const session_settings& what) {
@@ -277,6 +295,7 @@ caf::behavior acp_actor(self_ptr self, agent_context context,
     [self](const cancel_turn&) { cancel(self); },
     [self](const tool_confirmed& what) { on_confirmed(self, what); },
     [self](const session_settings& what) { on_settings(self, what); },
+    [self](const session_tools& what) { on_tools(self, what); },
     [self](flush_atom) { flush(self); },
     [self](late_atom, const std::string& marker) {
       const auto& server = self->state.server;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "actors/hub/engines/acp.hpp"
+#include "actors/hub/tools_server.hpp"
 #include "protocol/acp/handshake.hpp"
 #include "protocol/acp/lines.hpp"
 #include "protocol/acp/peer.hpp"
@@ -21,7 +22,8 @@
 
 /// The actor of one chat with an ACP server, in parts: turns (acp.cpp), the server's process
 /// (acp_process.cpp), how its session opens (acp_open.cpp), the files (acp_files.cpp) and the
-/// terminals (acp_terminals.cpp) that it asks for. Everything here is called inside the actor only.
+/// terminals (acp_terminals.cpp) that it asks for, the tools it is offered (acp_tools.cpp).
+/// Everything here is called inside the actor only.
 namespace ahpd::hub::acp_agent {
 
 /// One server process, from the order to start it until nothing of it is left. Callbacks hold it,
@@ -56,7 +58,8 @@ struct server {
   std::map<std::uint64_t, std::shared_ptr<runtimes::running>> files; ///< being read or written
   std::uint64_t last_file = 0;
   std::uint64_t last_question = 0;
-  std::set<std::string> terminals; ///< that it asked for and did not release
+  std::set<std::string> terminals;       ///< that it asked for and did not release
+  std::unique_ptr<tools_endpoint> tools; ///< that it was offered; null: none
 };
 using server_ptr = std::shared_ptr<server>;
 
@@ -86,6 +89,7 @@ struct state {
   std::optional<turn> now;
   acp::cost cost;      ///< of the session so far
   json::object wanted; ///< settings, as the session has them
+  tool_list tools = std::make_shared<const std::vector<offered_tool>>(); ///< the session's
   bool flush_due = false;
   bool leaving = false;
   std::size_t going = 0; ///< servers that something may be left of
@@ -142,6 +146,13 @@ void end(self_ptr self);
 
 void on_call(self_ptr self, const server_ptr& of, acp::peer::call call);
 void on_word(self_ptr self, const server_ptr& of, const acp::peer::word& word);
+
+// acp_tools.cpp
+
+/// Opens the tools server that the server is to reach the session's tools through; `mcpServers` of
+/// its session. Empty when it is not offered any: it does not take one, its record says so, or
+/// it could not reach it.
+json::array offer_tools(self_ptr self, const server_ptr& of);
 
 // acp_files.cpp
 

@@ -48,7 +48,8 @@ void opened(self_ptr self, const server_ptr& of, const json::value& result) {
 }
 
 void new_session(self_ptr self, const server_ptr& of) {
-  step(self, of, "session/new", acp::session_params(self->state.now->what.directory),
+  step(self, of, "session/new",
+       acp::session_params(self->state.now->what.directory, offer_tools(self, of)),
        [self, of](const json::value& result) {
          auto& st = self->state;
          const auto id = json::string_member(result, "sessionId").value_or("");
@@ -77,7 +78,7 @@ void load_session(self_ptr self, const server_ptr& of) {
                 st.agent->id + ": this ACP server cannot load a session, so \"" + *st.session +
                   "\" cannot be resumed");
   step(self, of, of->draft() ? "session/resume" : "session/load",
-       acp::session_params(st.now->what.directory, *st.session),
+       acp::session_params(st.now->what.directory, offer_tools(self, of), *st.session),
        [self, of](const json::value& result) { opened(self, of, result); });
 }
 

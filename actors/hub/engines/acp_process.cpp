@@ -126,6 +126,7 @@ void on_exit(self_ptr self, const server_ptr& of, const runtimes::exit_status& s
   while (read_some(self, of)) {
   }
   of->peer.forget();
+  of->tools.reset();
   close_terminals(self, of);
   if (st.server == of)
     st.server.reset();
@@ -194,6 +195,7 @@ state::~state() {
   if (!server)
     return;
   server->peer.forget();
+  server->tools.reset();
   if (server->program)
     server->program->kill(std::chrono::milliseconds{0});
 }
@@ -256,6 +258,7 @@ void fail(self_ptr self, std::string error_type, std::string message) {
 void stop(const server_ptr& what, std::chrono::milliseconds grace) {
   what->ending = true;
   what->peer.forget();
+  what->tools.reset();
   if (!what->program)
     return; // its start will see that
   what->program->close_input();

@@ -4,6 +4,7 @@
 #include "actors/hub/machines.hpp"
 #include "actors/hub/services.hpp"
 #include "actors/hub/store_actor.hpp"
+#include "actors/hub/tools.hpp"
 #include "protocol/ahp/builders.hpp"
 
 #include <caf/all.hpp>
@@ -234,6 +235,7 @@ caf::behavior shell_actor(self_ptr self, agent_context context) {
     [self](const begin_turn& what) { begin(self, what); },
     [self](const cancel_turn&) { cancel(self); },
     [](const session_settings&) {}, // it has none
+    [](const session_tools&) {},    // and calls none
     [self](rest_atom, const std::string& turn) {
       if (const auto& now = self->state.now; now && now->what.turn_id == turn)
         end_rest(self);
