@@ -30,7 +30,7 @@ const setting table[] = {
    "How long pieces of an answer are gathered before sending (75).",
    integer_setting{&layer::delta_window_ms, 0, 1000}},
   {"--client-tool-timeout-ms", "clientToolTimeoutMs", "MS",
-   "How long a client may take to run its tool for an agent (600000); 0: for ever.",
+   "How long a client may run a tool for an agent (600000); 0: for ever.",
    integer_setting{&layer::client_tool_timeout_ms, 0, longest_wait_ms}},
   {"--sessions", "sessions", "file|memory", "Where sessions are kept (file).",
    choice_setting{&layer::sessions, {"file", "memory"}}},
