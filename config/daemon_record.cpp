@@ -23,10 +23,6 @@ std::string file_of(const std::string& directory) {
   return directory + "/daemon.json";
 }
 
-std::string text_of(const json::value& v, std::string_view key) {
-  return std::string(json::string_member(v, key).value_or(std::string_view()));
-}
-
 std::vector<std::string> list_of(const json::value& v, std::string_view key) {
   std::vector<std::string> out;
   const auto* list = json::member(v, key);
@@ -61,13 +57,13 @@ std::optional<daemon_record> read_record(const std::string& directory) {
     return out;
   if (const auto* pid = json::member(*v, "pid"); pid && pid->is_int64())
     out.pid = static_cast<pid_t>(pid->get_int64());
-  out.process = text_of(*v, "process");
-  out.url = text_of(*v, "url");
-  out.connect_url = text_of(*v, "connectUrl");
+  out.process = json::text(*v, "process");
+  out.url = json::text(*v, "url");
+  out.connect_url = json::text(*v, "connectUrl");
   out.paths = list_of(*v, "paths");
-  out.started_at = text_of(*v, "startedAt");
+  out.started_at = json::text(*v, "startedAt");
   out.argv = list_of(*v, "argv");
-  out.cwd = text_of(*v, "cwd");
+  out.cwd = json::text(*v, "cwd");
   const auto* typed = json::member(*v, "tokenTyped");
   out.token_typed = typed && *typed == json::value(true);
   return out;

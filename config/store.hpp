@@ -8,6 +8,7 @@
 #include <optional>
 #include <stdexcept>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace ahpd::config {
@@ -52,6 +53,10 @@ struct run_row {
   /// Whose turn started them; empty: they are a terminal's; the word "agent" and a space before it:
   /// they are an agent's, which outlive its turns.
   std::string chat;
+
+  static run_row of_agent(std::string marker, std::string place, const std::string& chat) {
+    return {std::move(marker), std::move(place), "agent " + chat};
+  }
 };
 
 /// The durable records in `ahpd.db`: SQLite, WAL, synchronous FULL, foreign keys on, numbered

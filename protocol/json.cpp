@@ -77,6 +77,10 @@ std::optional<std::string_view> string_member(const value& v, std::string_view k
   return std::string_view(found->get_string());
 }
 
+std::string text(const value& v, std::string_view key) {
+  return std::string(string_member(v, key).value_or(std::string_view()));
+}
+
 std::string pretty(const value& v) {
   std::string out;
   write_pretty(out, v, 0);

@@ -27,6 +27,9 @@ value* member(value& v, std::string_view key);
 /// The member `key` as a string, or nothing when it is absent or of another type.
 std::optional<std::string_view> string_member(const value& v, std::string_view key);
 
+/// The same, with "" for nothing.
+std::string text(const value& v, std::string_view key);
+
 /// Two-space indented text of `v`, object members in their own order, ending without a newline.
 std::string pretty(const value& v);
 

@@ -13,14 +13,11 @@ namespace ahpd::hub::turns {
 namespace {
 
 namespace build = ahp::build;
+using json::text;
 
 tool_answer failed(std::string_view why) {
   return {std::make_shared<const json::value>(
     json::object{{"success", false}, {"pastTenseMessage", why}, {"error", {{"message", why}}}})};
-}
-
-std::string text(const json::value& v, std::string_view key) {
-  return std::string(json::string_member(v, key).value_or(std::string_view()));
 }
 
 /// The call as the running turn shows it.

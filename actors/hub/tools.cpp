@@ -8,9 +8,7 @@ namespace ahpd::hub {
 
 namespace {
 
-std::string text(const json::value& v, std::string_view key) {
-  return std::string(json::string_member(v, key).value_or(std::string_view()));
-}
+using json::text;
 
 /// How people read of a tool.
 std::string title_of(const json::value& definition) {

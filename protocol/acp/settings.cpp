@@ -9,12 +9,10 @@ namespace ahpd::acp {
 
 namespace {
 
+using json::text;
+
 constexpr std::size_t most_options = 100;
 constexpr std::size_t most_commands = 500;
-
-std::string text(const json::value& v, std::string_view key) {
-  return std::string(json::string_member(v, key).value_or(std::string_view()));
-}
 
 /// Of an option; the draft calls it otherwise.
 std::string id_of(const json::value& option) {

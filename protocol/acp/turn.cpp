@@ -10,14 +10,25 @@
 namespace ahpd::acp {
 
 namespace build = ahp::build;
+using json::text;
 
 namespace {
 
 /// What a part or a call weighs beside its text.
 constexpr std::size_t overhead = 200;
 
-std::string text(const json::value& v, std::string_view key) {
-  return std::string(json::string_member(v, key).value_or(std::string_view()));
+/// Whether `name` stands in `words` and is no part of a longer name.
+bool has_word(std::string_view words, std::string_view name) {
+  const auto in_name = [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-';
+  };
+  for (auto at = words.find(name); at != words.npos; at = words.find(name, at + 1)) {
+    const auto end = at + name.size();
+    const bool ends = end == words.size() || !(in_name(words[end]) || words[end] == '_');
+    if ((at == 0 || !in_name(words[at - 1])) && ends)
+      return true;
+  }
+  return false;
 }
 
 bool blank(std::string_view words) {
@@ -120,12 +131,18 @@ void turn::end_text() {
 
 // ---- tool calls --------------------------------------------------------------------------------
 
+/// A call of another kind than a tool's has it in its title by chance: `grep` for its name, say.
 bool turn::is_left_out(const std::string& id, const json::value& update) {
   if (calls_.count(id) > 0)
     return false;
+  const auto kind = text(update, "kind");
+  if (!kind.empty() && kind != "other") {
+    unshown_.erase(id);
+    return false;
+  }
   const auto words = text(update, "name") + '\n' + text(update, "title");
   if (std::any_of(left_out_.begin(), left_out_.end(),
-                  [&](const auto& name) { return words.find(name) != std::string::npos; }))
+                  [&](const auto& name) { return has_word(words, name); }))
     unshown_.insert(id);
   return unshown_.count(id) > 0;
 }

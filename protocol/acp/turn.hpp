@@ -30,8 +30,9 @@ public:
   /// `before`: what the session had cost when the turn began.
   turn(std::string id, cost before);
 
-  /// Leaves out the agent's own word of calls that name one of these tools: their runs are shown
-  /// already, by who runs them. A call that the agent asks a person about is shown all the same.
+  /// Leaves out the agent's own word of calls that name one of these tools and are of no other
+  /// kind: their runs are shown already, by who runs them. A call that the agent asks a person
+  /// about is shown all the same.
   void leave_out(std::vector<std::string> tools) { left_out_ = std::move(tools); }
 
   /// Takes the member `update` of a `session/update`. What is not about a turn, and what nobody

@@ -7,9 +7,7 @@ namespace ahpd::ahp::checks {
 
 namespace {
 
-std::string text(const json::value& v, std::string_view member) {
-  return std::string(json::string_member(v, member).value_or(std::string_view()));
-}
+using json::text;
 
 bool truth(const json::value* flag) {
   return flag && flag->is_bool() && flag->get_bool();

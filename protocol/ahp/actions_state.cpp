@@ -5,9 +5,7 @@ namespace ahpd::ahp::checks {
 
 namespace {
 
-std::string text(const json::value& action, std::string_view member) {
-  return std::string(json::string_member(action, member).value_or(std::string_view()));
-}
+using json::text;
 
 /// A setting's name as a refusal repeats it.
 std::string name_of(std::string_view key) {

@@ -6,9 +6,7 @@ namespace ahpd::mcp {
 
 namespace {
 
-std::string text(const json::value& v, std::string_view key) {
-  return std::string(json::string_member(v, key).value_or(std::string_view()));
-}
+using json::text;
 
 json::object text_block(std::string_view words) {
   return {{"type", "text"}, {"text", words}};

@@ -1,5 +1,6 @@
 #include "tests/actors/hub_fixture.hpp"
 
+#include "actors/hub/engines/acp.hpp"
 #include "protocol/ahp/uris.hpp"
 
 #include <filesystem>
@@ -188,6 +189,48 @@ TEST_CASE("a hub that ends leaves no process and no descriptor") {
   }
   CHECK(running() == 0);
   CHECK(descriptors() == before);
+}
+
+TEST_CASE("an ACP server that is gone is forgotten, with what it never answered") {
+  // It greets, opens a session, takes a prompt, and answers nothing more.
+  const std::string server = R"(
+    read -r line; echo '{"jsonrpc":"2.0","id":1,"result":{"protocolVersion":1}}'
+    read -r line; echo '{"jsonrpc":"2.0","id":2,"result":{"sessionId":"s"}}'
+    read -r line; echo '{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"s",
+      "update":{"sessionUpdate":"agent_message_chunk","content":{"type":"text","text":"up"}}}}' |
+      tr -d '\n'; echo
+    exec cat >/dev/null)";
+  std::weak_ptr<runtimes::place> place; // of its own for this test; a server holds it
+  {
+    caf::actor agent;
+    live_hub hub([&](hub::services& host) {
+      config::acp_agent what;
+      what.id = "acp";
+      what.command = "sh";
+      what.args = {"-c", server};
+      auto engine = hub::acp_engine(what);
+      engine.spawn = [&agent, spawn = engine.spawn](caf::actor_system& s, hub::agent_context c) {
+        return agent = spawn(s, std::move(c));
+      };
+      host.engines.push_back(engine);
+      place = host.this_host;
+    });
+    auto c = hub.connect();
+    c.result("createSession", {{"channel", session}, {"provider", "acp"}});
+    c.result("subscribe", {{"channel", chat}});
+    c.dispatch(chat, turn("t1", "hello"));
+    c.wait_action("chat/responsePart", chat);
+    SUBCASE("its session is disposed of") {
+      c.result("disposeSession", {{"channel", session}});
+    }
+    SUBCASE("its actor is killed") {
+      kill(agent);
+      c.wait_action("chat/error", chat);
+    }
+    SUBCASE("the hub ends") {}
+    agent = nullptr;
+  }
+  CHECK(place.expired());
 }
 
 TEST_CASE("a turn is ended for good by the next start when its hub was cut off") {

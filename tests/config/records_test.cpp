@@ -1,14 +1,12 @@
 #include "config/daemon_record.hpp"
 #include "config/identity.hpp"
 #include "config/process_id.hpp"
-#include "protocol/random.hpp"
 #include "tests/support/support.hpp"
 
 #include <doctest/doctest.h>
 
 #include <filesystem>
 #include <fstream>
-#include <set>
 
 #include <csignal>
 #include <sys/stat.h>
@@ -89,16 +87,8 @@ TEST_CASE("a host id that is none refuses, and is left alone") {
   CHECK_THROWS_AS(config::host_id(dir.path() + "/none"), std::runtime_error);
 }
 
-TEST_CASE("new UUIDs are well formed and differ") {
-  std::set<std::string> seen;
-  for (int i = 0; i < 100; ++i) {
-    const auto id = new_uuid();
-    CHECK(config::is_uuid(id));
-    CHECK(id[14] == '4');
-    CHECK(std::string("89ab").find(id[19]) != std::string::npos);
-    seen.insert(id);
-  }
-  CHECK(seen.size() == 100);
+TEST_CASE("a UUID is told from what looks like one") {
+  CHECK(config::is_uuid("6f1ed002-ab5d-4c5e-9a71-0d4c0d3f4a1A"));
   CHECK_FALSE(config::is_uuid("6f1ed002ab5d-4c5e-9a71-0d4c0d3f4a11-"));
   CHECK_FALSE(config::is_uuid("6f1ed002-ab5d-4c5e-9a71-0d4c0d3f4a1g"));
 }

@@ -228,9 +228,12 @@ TEST_CASE("a call of a client's tool that goes wrong fails for the agent in a se
   // an agent that gives up
   peer.dispatch(in.chat, turn_started("t6", "give-up ed__add"));
   const auto given = wait_call(peer, in.chat);
-  peer.dispatch(in.chat, {{"type", "chat/turnCancelled"}, {"turnId", "t6"}, {"duration", 1}});
-  wait_turn_end(peer, in.chat, "t6");
-  CHECK(asked(peer, in, "t7", "list").as_array().size() == 1);
+  publish(peer, in, "ed", {"add", "look"});
+  const auto ended = peer.wait_action("chat/toolCallComplete", in.chat).at("action");
+  CHECK(ended.at("toolCallId") == json::value(given));
+  CHECK(ended.at("result").at("error").at("message") ==
+        json::value("The agent does not wait for this tool any more"));
+  CHECK(said(peer, in, "t6") == json::value{{"gaveUp", true}});
 }
 
 TEST_CASE("a client that does not run its tool in time fails the call") {

@@ -202,13 +202,17 @@ TEST_CASE("what a turn leaves in the background of its machine ends with its ses
   peer.initialize();
   const auto name = tests::make_machine(peer, "background");
   const auto in = tests::begin_session(peer, in_machine(name));
-  tests::run_turn(peer, in, "(setsid sleep 7779 >/dev/null 2>&1 &)");
+  tests::run_turn(peer, in,
+                  "mkfifo /tmp/line; exec 3<>/tmp/line; (setsid sleep 7779 >/dev/null 2>&1 &)");
   CHECK(holds(processes(name), "sleep 7779"));
+  // ends when nobody holds the line any more
+  tests::program watch(
+    {{"/usr/bin/env", "docker", "exec", name, "sh", "-c", "exec </tmp/line; echo open; exec cat"},
+     {},
+     {}});
+  watch.wait_for_output("open");
   peer.request("disposeSession", {{"channel", in.uri}});
-  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(60);
-  while (
-    holds(processes(name), "sleep 7779")) // each look is a program of its own and takes a while
-    REQUIRE_MESSAGE(std::chrono::steady_clock::now() < deadline, processes(name));
+  CHECK(watch.wait() == 0);
 }
 
 TEST_CASE("a hub that was killed under a turn knows its machine, ends the turn and cleans up") {

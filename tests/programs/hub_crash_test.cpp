@@ -143,18 +143,19 @@ TEST_CASE("queued messages of a hub that was killed run when it is back") {
 }
 
 TEST_CASE("what a finished turn left in the background does not outlive a hub that is killed") {
-  tests::marked_hub marked;
-  auto& hub = marked.hub;
+  tests::hub_process hub;
+  const tests::lifeline line(hub.folder() + "/line");
   {
     tests::ahp_peer peer(hub.url());
     peer.initialize();
     const auto session = tests::open_session(peer, "ahp-session:/one");
-    tests::run_turn(peer, session.chat, "t1", "(setsid sleep 1000 >/dev/null 2>&1 &)");
+    tests::run_turn(peer, session.chat, "t1",
+                    line.take() + "(setsid sleep 1000 >/dev/null 2>&1 &)");
     hub.kill();
   }
-  CHECK(marked.programs().size() == 1);
+  CHECK(line.held());
   hub.start();
-  marked.wait_no_programs();
+  line.wait_let_go();
 }
 
 TEST_CASE("what a cancelled turn left behind does not outlive a hub that is killed in its grace") {

@@ -246,22 +246,23 @@ TEST_CASE_FIXTURE(sessions_fixture, "a disposed session takes its programs with 
 }
 
 TEST_CASE_FIXTURE(sessions_fixture, "what turns leave in the background ends with their session") {
+  const tests::lifeline one(hub.folder() + "/one"), two(hub.folder() + "/two");
+  const std::string program = "(setsid sleep 1000 >/dev/null 2>&1 &)";
   const auto session = tests::open_session(peer, "ahp-session:/one");
   const auto other = tests::open_session(peer, "ahp-session:/two");
-  tests::run_turn(peer, session.chat, "t1", "(setsid sleep 1001 >/dev/null 2>&1 &)");
-  tests::run_turn(peer, other.chat, "t1", "(setsid sleep 1002 >/dev/null 2>&1 &)");
+  tests::run_turn(peer, session.chat, "t1", one.take() + program);
+  tests::run_turn(peer, other.chat, "t1", two.take() + program);
   // A later turn's cancelling is not meant for them.
-  peer.dispatch(session.chat, tests::turn_started("t2", "echo up; sleep 1000"));
+  peer.dispatch(session.chat, tests::turn_started("t2", "echo up; exec sleep 1000"));
   peer.wait_action("chat/toolCallContentChanged", session.chat);
   peer.dispatch(session.chat, {{"type", "chat/turnCancelled"}, {"turnId", "t2"}, {"duration", 1}});
   tests::run_turn(peer, session.chat, "t3", "true"); // comes when t2's programs are gone
-  CHECK(programs().size() == 2);
+  CHECK(one.held());
   peer.request("disposeSession", {{"channel", session.uri}});
-  while (programs().size() > 1)
-    peer.request("ping");
-  CHECK(programs().size() == 1);
+  one.wait_let_go();
+  CHECK(two.held());
   peer.request("disposeSession", {{"channel", other.uri}});
-  wait_no_programs();
+  two.wait_let_go();
 }
 
 TEST_CASE_FIXTURE(sessions_fixture, "the list of sessions is paged, the newest first") {

@@ -12,7 +12,9 @@
 #include <fstream>
 #include <iterator>
 
+#include <fcntl.h>
 #include <poll.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -84,6 +86,34 @@ void wait_gone(pid_t pid) {
   const int there = ::poll(&waits, 1, static_cast<int>(limit));
   ::close(process);
   REQUIRE_MESSAGE(there == 1, "process " << pid << " ends in time");
+}
+
+namespace {
+
+/// Whether the last writer of a FIFO goes within `ms` milliseconds.
+bool let_go_within(int fd, int ms) {
+  pollfd line{fd, 0, 0};
+  return ::poll(&line, 1, ms) == 1 && (line.revents & POLLHUP) != 0;
+}
+
+} // namespace
+
+lifeline::lifeline(std::string path) : path_(std::move(path)) {
+  REQUIRE(::mkfifo(path_.c_str(), 0600) == 0);
+  fd_ = ::open(path_.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+  REQUIRE(fd_ >= 0);
+}
+
+lifeline::~lifeline() {
+  ::close(fd_);
+}
+
+bool lifeline::held() const {
+  return !let_go_within(fd_, 0);
+}
+
+void lifeline::wait_let_go() const {
+  CHECK_MESSAGE(let_go_within(fd_, 60'000), path_ << " is still held");
 }
 
 shell_session open_session(ahp_peer& peer, const std::string& uri, json::object params) {

@@ -26,6 +26,28 @@ struct marked_hub {
   void wait_no_programs() const;
 };
 
+/// Tells when the last process that holds it has ended: a FIFO in a folder of the test's.
+class lifeline {
+public:
+  explicit lifeline(std::string path);
+  ~lifeline();
+  lifeline(const lifeline&) = delete;
+  lifeline& operator=(const lifeline&) = delete;
+
+  /// For a shell: from here on it holds the line, and so does all it starts.
+  std::string take() const { return "exec 3<>" + path_ + "; "; }
+
+  /// Whether somebody holds it, once it was taken.
+  bool held() const;
+
+  /// Waits until nobody does; fails the test when somebody does at the limit.
+  void wait_let_go() const;
+
+private:
+  std::string path_;
+  int fd_;
+};
+
 /// A session of the shell engine and its first chat; the peer that made it follows both.
 struct shell_session {
   std::string uri;

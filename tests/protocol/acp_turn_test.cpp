@@ -308,3 +308,26 @@ TEST_CASE_FIXTURE(fixture,
   take(R"({"sessionUpdate":"tool_call_update","toolCallId":"c","status":"completed"})");
   CHECK(types() == "toolCallStart toolCallReady toolCallComplete");
 }
+
+TEST_CASE_FIXTURE(fixture, "a call that only mentions a tool that is shown elsewhere is shown") {
+  turn.leave_out({"ed__add"});
+  const auto seen = [&](const char* id, const char* title, const char* kind) {
+    take(json::serialize(json::object{{"sessionUpdate", "tool_call"},
+                                      {"toolCallId", id},
+                                      {"title", title},
+                                      {"kind", kind},
+                                      {"status", "completed"}}));
+    return !types().empty();
+  };
+  CHECK_FALSE(seen("a", "ahp.ed__add", "other"));
+  CHECK_FALSE(seen("b", "ed__add, then ed__add", "other"));
+  CHECK(seen("c", "grep ed__add", "execute"));
+  CHECK(seen("d", "ed__add", "edit"));
+  CHECK(seen("e", "ed__add_all", "other"));
+  CHECK(seen("f", "ted__add", "other"));
+  CHECK(seen("g", "ed__adder", "other"));
+  // what it is may come later
+  CHECK_FALSE(seen("h", "ed__add", ""));
+  take(R"({"sessionUpdate":"tool_call_update","toolCallId":"h","kind":"execute"})");
+  CHECK(types() == "toolCallStart");
+}

@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include <csignal>
+#include <future>
 #include <sstream>
 
 using namespace ahpd;
@@ -149,6 +150,50 @@ TEST_CASE_FIXTURE(host_fixture, "a sweep kills the marked processes and no other
   spared->program->close_input();
   CHECK(spared->wait_exit().code == 9);
   CHECK(sweep({}) == std::pair<std::size_t, std::string>{0, ""});
+}
+
+TEST_CASE_FIXTURE(host_fixture, "a marker's first part sweeps all that begin with it and a dot") {
+  const auto owner = marker();
+  std::vector<std::shared_ptr<tests::watched>> all;
+  for (const auto& mark : {owner + ".one", owner + ".two", owner + "x.one"}) {
+    auto what = script("echo ready; read -r line");
+    what.input = true;
+    what.marker = mark;
+    all.push_back(start(what));
+    all.back()->wait_output("ready");
+  }
+  CHECK(sweep({owner + ".one"}) == std::pair<std::size_t, std::string>{1, ""});
+  CHECK(all[0]->wait_exit().signal == SIGKILL);
+  CHECK_FALSE(all[1]->ended());
+  CHECK(sweep({owner}) == std::pair<std::size_t, std::string>{1, ""});
+  CHECK(all[1]->wait_exit().signal == SIGKILL);
+  CHECK_FALSE(all[2]->ended());
+  all[2]->program->close_input();
+  CHECK(all[2]->wait_exit().code == 1);
+}
+
+TEST_CASE_FIXTURE(host_fixture, "sweeps at the same time are all done, each with its own") {
+  std::vector<std::shared_ptr<tests::watched>> all;
+  std::vector<std::string> markers;
+  for (int i = 0; i < 20; ++i) {
+    auto what = script("echo ready; exec sleep 1000");
+    what.marker = marker();
+    markers.push_back(what.marker);
+    all.push_back(start(what));
+    all.back()->wait_output("ready");
+  }
+  std::vector<std::future<std::string>> done;
+  for (const auto& mark : markers) {
+    auto told = std::make_shared<std::promise<std::string>>();
+    done.push_back(told->get_future());
+    place->sweep({mark}, [told](std::size_t, const std::string& why) { told->set_value(why); });
+  }
+  for (auto& one : done) {
+    REQUIRE(one.wait_for(60s) == std::future_status::ready);
+    CHECK(one.get().empty());
+  }
+  for (const auto& run : all)
+    CHECK(run->wait_exit().signal == SIGKILL);
 }
 
 TEST_CASE_FIXTURE(host_fixture, "a sweep catches processes that keep replacing themselves") {

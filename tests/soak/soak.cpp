@@ -264,11 +264,14 @@ void remove_machines(std::uint16_t port, const std::vector<std::string>& machine
     bench::give_up("a machine was left");
 }
 
-/// What the hub holds once its programs are gone and it has closed what it closes, or after twenty
-/// seconds.
+/// Longer than connections to Docker are kept for the next request.
+constexpr int quiet_looks = 600;
+
+/// What the hub holds once its programs are gone and it has closed what it closes: when it has held
+/// the same for a minute, or after two.
 holdings settled(pid_t hub, const std::string& mark) {
   auto now = holdings_of(hub, mark);
-  for (int i = 0, same = 0; i < 200 && same < 10; ++i) {
+  for (int i = 0, same = 0; i < 2 * quiet_looks && same < quiet_looks; ++i) {
     usleep(100'000);
     const auto before = std::exchange(now, holdings_of(hub, mark));
     same = now.programs == 0 && now.descriptors == before.descriptors ? same + 1 : 0;

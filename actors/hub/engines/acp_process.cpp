@@ -209,7 +209,7 @@ void start_server(self_ptr self) {
   auto session = std::make_shared<std::string>();
   auto job = [session, marker = st.server->marker, uri = st.context.chat_uri,
               machine = st.context.where.machine](config::store& db) {
-    db.put_run({marker, machine, "agent " + uri});
+    db.put_run(config::run_row::of_agent(marker, machine, uri));
     *session = db.backend_of_chat(uri);
   };
   self->request(st.context.host->store->get(), caf::infinite, make_store_job(job))

@@ -179,7 +179,7 @@ void note_place(self_ptr self, const begin_turn& what) {
   caf::anon_send(st.context.host->store->get(),
                  make_store_job([marker = st.marker, machine = st.context.where.machine,
                                  uri = st.context.chat_uri](config::store& db) {
-                   db.put_run({marker, machine, "agent " + uri});
+                   db.put_run(config::run_row::of_agent(marker, machine, uri));
                  }));
 }
 
