@@ -54,6 +54,30 @@ constexpr const char* steps[] = {
   R"(
     ALTER TABLE chat ADD COLUMN backend TEXT NOT NULL DEFAULT '';
   )",
+  R"(
+    CREATE TABLE change (
+      number INTEGER PRIMARY KEY,
+      session TEXT NOT NULL REFERENCES session ON DELETE CASCADE,
+      scope TEXT NOT NULL,
+      file TEXT NOT NULL,
+      document TEXT NOT NULL,
+      before TEXT NOT NULL,
+      after TEXT NOT NULL,
+      added INTEGER NOT NULL,
+      removed INTEGER NOT NULL,
+      UNIQUE (session, scope, file)
+    ) STRICT;
+    CREATE INDEX change_by_before ON change (session, before);
+    CREATE INDEX change_by_after ON change (session, after);
+    CREATE TABLE content (
+      number INTEGER PRIMARY KEY,
+      session TEXT NOT NULL REFERENCES session ON DELETE CASCADE,
+      id TEXT NOT NULL,
+      size INTEGER NOT NULL,
+      bytes BLOB NOT NULL,
+      UNIQUE (session, id)
+    ) STRICT;
+  )",
 };
 
 constexpr auto newest = static_cast<std::int64_t>(std::size(steps));

@@ -110,6 +110,13 @@ query& query::with(std::int64_t number) {
   return *this;
 }
 
+query& query::with_bytes(std::string_view bytes) {
+  const char* first = bytes.data() ? bytes.data() : "";
+  if (sqlite3_bind_blob64(statement_, ++bound_, first, bytes.size(), SQLITE_STATIC) != SQLITE_OK)
+    db_.fail();
+  return *this;
+}
+
 bool query::step() {
   const int rc = sqlite3_step(statement_);
   if (rc == SQLITE_ROW)
@@ -128,6 +135,12 @@ std::string_view query::text(int column) const {
   const auto* bytes = sqlite3_column_text(statement_, column);
   const auto size = static_cast<std::size_t>(sqlite3_column_bytes(statement_, column));
   return bytes ? std::string_view(reinterpret_cast<const char*>(bytes), size) : std::string_view();
+}
+
+std::string_view query::bytes(int column) const {
+  const auto* first = sqlite3_column_blob(statement_, column);
+  const auto size = static_cast<std::size_t>(sqlite3_column_bytes(statement_, column));
+  return first ? std::string_view(static_cast<const char*>(first), size) : std::string_view();
 }
 
 std::int64_t query::number(int column) const {

@@ -54,11 +54,13 @@ public:
   /// Gives the next `?` its value. The text must live until the query ends.
   query& with(std::string_view text);
   query& with(std::int64_t number);
+  query& with_bytes(std::string_view bytes); ///< of a BLOB; lives as long
 
   bool step(); ///< whether there is a row to read
   void run();  ///< steps to the end
 
-  std::string_view text(int column) const; ///< valid until the next step
+  std::string_view text(int column) const;  ///< valid until the next step
+  std::string_view bytes(int column) const; ///< of a BLOB; the same
   std::int64_t number(int column) const;
 
 private:

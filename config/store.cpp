@@ -1,7 +1,7 @@
 #include "config/store.hpp"
 
 #include "config/schema.hpp"
-#include "config/sqlite.hpp"
+#include "config/store_impl.hpp"
 
 #include <algorithm>
 #include <charconv>
@@ -11,9 +11,6 @@ namespace ahpd::config {
 using sqlite::query;
 
 namespace {
-
-/// Far above what the wire lets in, so that whatever was written can be read.
-constexpr std::size_t max_depth = 512;
 
 struct cursor {
   std::int64_t modified_ms;
@@ -31,29 +28,6 @@ std::optional<cursor> parse_cursor(const std::string& text) {
 }
 
 } // namespace
-
-struct store::impl {
-  sqlite::database db;
-
-  json::value document(const query& q, int column, std::string_view what) const {
-    std::string error;
-    auto v = json::parse_text(q.text(column), max_depth, error);
-    if (!v)
-      throw store_error(db.path() + " is damaged: " + std::string(what) + " is not JSON: " + error);
-    return std::move(*v);
-  }
-
-  session_row session(const query& q) const {
-    return {std::string(q.text(0)), std::string(q.text(1)), q.number(2), q.number(3),
-            document(q, 4, "a session")};
-  }
-
-  /// For writes that name a chat, which must be there.
-  void changed_one(std::string_view chat) const {
-    if (db.changes() == 0)
-      throw store_error(db.path() + " holds no chat " + std::string(chat));
-  }
-};
 
 store::store(const std::string& path) : impl_(new impl{sqlite::database(path)}) {
   open_schema(impl_->db);

@@ -8,6 +8,7 @@
 #include <optional>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -59,6 +60,24 @@ struct run_row {
   }
 };
 
+/// A file in one of a session's changesets.
+struct change_row {
+  std::string scope;        ///< which changeset
+  std::string file;         ///< the id of `document`
+  json::value document;     ///< ChangesetFile
+  std::string before;       ///< id of the content that it shows; empty: none
+  std::string after;        ///< the same
+  std::int64_t added = 0;   ///< lines
+  std::int64_t removed = 0; ///< lines
+};
+
+/// What a changeset sums up to.
+struct change_totals {
+  std::int64_t files = 0;
+  std::int64_t added = 0;
+  std::int64_t removed = 0;
+};
+
 /// The durable records in `ahpd.db`: SQLite, WAL, synchronous FULL, foreign keys on, numbered
 /// migrations in one transaction each. Not thread-safe: one thread owns it. Every member throws
 /// store_error. Writes between `begin` and `commit` are one transaction; a write outside is its
@@ -80,8 +99,9 @@ public:
   /// that.
   void nested(const std::function<void()>& work);
 
-  void put_session(const session_row& row);   ///< insert or replace by id; its chats and turns stay
-  void remove_session(const std::string& id); ///< with its chats, turns and active turns
+  void put_session(const session_row& row); ///< insert or replace by id; its chats and turns stay
+  /// With its chats, turns and active turns, its changes and their contents.
+  void remove_session(const std::string& id);
   std::optional<session_row> find_session(const std::string& id);
   /// Newest first by (modified_ms, id), behind the row whose cursor `after` is (empty: from the
   /// newest). Nothing when `after` was not made by `cursor_of`.
@@ -112,6 +132,20 @@ public:
   void put_active_turn(const active_turn_row& row); ///< one per chat, which must be there
   void remove_active_turn(const std::string& chat);
   std::vector<active_turn_row> active_turns();
+
+  void put_change(const std::string& session, const change_row& row); ///< insert or replace
+  void remove_change(const std::string& session, const std::string& scope, const std::string& file);
+  std::optional<change_row> find_change(const std::string& session, const std::string& scope,
+                                        const std::string& file);
+  /// In the order in which they came.
+  std::vector<change_row> changes_of(const std::string& session, const std::string& scope);
+  change_totals totals_of(const std::string& session, const std::string& scope);
+
+  /// Contents are never replaced, and go with their session, or when no change names them any more.
+  void put_content(const std::string& session, const std::string& id, std::string_view bytes);
+  std::optional<std::string> content(const std::string& session, const std::string& id);
+  std::int64_t content_bytes(const std::string& session); ///< of all of them
+  void drop_unused_content(const std::string& session, const std::string& id);
 
   void put_run(const run_row& row);
   void remove_run(const std::string& marker);

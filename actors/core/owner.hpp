@@ -22,7 +22,8 @@ struct client_action {
 /// Ends a `follow`. No answer.
 struct unfollow {
   std::shared_ptr<outbox> box;
-  bool lost = false; ///< the connection ended; its client may come back
+  bool lost = false;         ///< the connection ended; its client may come back
+  std::string spelling = {}; ///< of the channel's URI, as this client wrote it
 };
 
 /// Asks an actor whether it serves yet; answered with `unit` by the hub's own children once they

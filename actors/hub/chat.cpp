@@ -2,6 +2,7 @@
 
 #include "actors/core/clock.hpp"
 #include "actors/core/errors.hpp"
+#include "actors/core/log.hpp"
 #include "actors/hub/chat_tools.hpp"
 #include "actors/hub/chat_turns.hpp"
 #include "protocol/ahp/actions.hpp"
@@ -155,6 +156,22 @@ void take_action(self_ptr self, const core::client_action& a) {
   on_plain(self, a);
 }
 
+/// The turn's end waits until the edit is durable, as everything else does. The owner of the
+/// changesets may crash over it: its successor is asked once more, which does no harm.
+void take_edit(self_ptr self, const file_edited& what, bool again = true) {
+  auto& st = self->state;
+  if (!st.running || st.running->turn_id != what.turn_id)
+    return;
+  self->request(st.start.session, caf::infinite, what)
+    .await([] {},
+           [self, what, again](const caf::error& why) {
+             if (again)
+               return take_edit(self, what, false);
+             core::log::error("an edit is in no changeset", {{"chat", self->state.start.uri},
+                                                             {"why", core::to_wire(why).message}});
+           });
+}
+
 /// How many of the newest turns fit into a snapshot; one does at any rate.
 std::size_t fitting(const json::array& turns) {
   std::size_t bytes = 0;
@@ -256,6 +273,7 @@ caf::behavior chat_actor(caf::stateful_actor<chat_state>* self, services_ptr hos
       publish(self, *step.action);
       mirror_question(self, *step.action);
     },
+    [self](const file_edited& what) { take_edit(self, what); },
     [self](const session_step& step) { self->send(self->state.start.session, step); },
     [self](const session_settings& now) {
       self->state.start.settings = now.values;

@@ -9,6 +9,7 @@
 #include "actors/hub/methods.hpp"
 #include "actors/hub/root_config.hpp"
 #include "actors/hub/sessions.hpp"
+#include "protocol/ahp/changesets.hpp"
 #include "protocol/ahp/codes.hpp"
 #include "protocol/ahp/file_uri.hpp"
 #include "protocol/ahp/request_members.hpp"
@@ -74,7 +75,7 @@ void unsubscribe(connection_ptr self, const json::object& params) {
   if (i == st.subscriptions.end())
     return;
   if (i->second)
-    self->send(i->second, core::unfollow{st.box});
+    self->send(i->second, core::unfollow{st.box, false, i->first});
   else
     st.host->telemetry.unfollow(*st.box, i->first);
   st.subscriptions.erase(i);
@@ -193,7 +194,7 @@ connection_state::~connection_state() {
   --host->metrics.connections;
   for (const auto& [uri, owner] : subscriptions)
     if (owner)
-      caf::anon_send(owner, core::unfollow{box, true});
+      caf::anon_send(owner, core::unfollow{box, true, uri});
     else
       host->telemetry.unfollow(*box, uri);
   box->close(1011, "the connection's actor ended");
@@ -279,7 +280,7 @@ void with_owner(connection_ptr self, const std::string& uri,
     return found(owner, uri);
   if (ahp::is_telemetry(uri))
     return missing(core::refusal(ahp::not_found, ahp::unknown_telemetry(uri)));
-  if (!ahp::session_id(uri) && ahp::scheme_of(uri) != "ahp-chat")
+  if (!ahp::session_id(uri) && ahp::scheme_of(uri) != "ahp-chat" && !ahp::parse_changeset_uri(uri))
     return missing(core::refusal(ahp::not_found, "There is no channel " + uri));
   self->request(st.host->sessions->get(), caf::infinite, open_channel{uri})
     .await([found](const opened& where) { found(where.owner, where.uri); }, missing);

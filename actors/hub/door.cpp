@@ -1,5 +1,7 @@
 #include "actors/hub/door.hpp"
 
+#include "protocol/percent.hpp"
+
 #include <algorithm>
 #include <string_view>
 
@@ -28,27 +30,6 @@ std::string header(const transport::http_request& request, std::string_view name
   return i == request.headers.end() ? std::string{} : i->second;
 }
 
-int hex(char c) {
-  if (c >= '0' && c <= '9')
-    return c - '0';
-  if (c >= 'a' && c <= 'f')
-    return c - 'a' + 10;
-  return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
-}
-
-std::string percent_decoded(std::string_view text) {
-  std::string out;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    if (text[i] == '%' && i + 2 < text.size() && hex(text[i + 1]) >= 0 && hex(text[i + 2]) >= 0) {
-      out += static_cast<char>(hex(text[i + 1]) * 16 + hex(text[i + 2]));
-      i += 2;
-    } else {
-      out += text[i];
-    }
-  }
-  return out;
-}
-
 /// The token of the field Authorization.
 std::string bearer(const transport::http_request& request) {
   const auto field = header(request, "Authorization");
@@ -70,7 +51,7 @@ std::string presented(const transport::http_request& request) {
     const auto end = query.find('&');
     const auto pair = query.substr(0, end);
     if (pair.substr(0, 4) == "tkn=")
-      return percent_decoded(pair.substr(4));
+      return percent::decode(pair.substr(4)).value_or(std::string(pair.substr(4)));
     query = end == std::string_view::npos ? std::string_view{} : query.substr(end + 1);
   }
   return bearer(request);

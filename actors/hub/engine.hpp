@@ -1,5 +1,6 @@
 #pragma once
 
+#include "protocol/ahp/changesets.hpp"
 #include "protocol/json.hpp"
 #include "runtimes/exec.hpp"
 
@@ -49,6 +50,14 @@ struct session_step {
   json::shared action;
 };
 
+/// A file that the running turn's agent edited: from the agent to its chat before the turn's end,
+/// and on to the session's changesets. Answered with `unit` once it is durable.
+struct file_edited {
+  std::string turn_id;
+  std::string folder; ///< where the turn runs, as `begin_turn::directory`
+  std::shared_ptr<const ahp::file_edit> what;
+};
+
 /// A person said yes or no to a call that the agent showed without `confirmed`, so that it asks
 /// (AHP "Tool calls"); from the chat to its agent.
 struct tool_confirmed {
@@ -87,6 +96,7 @@ struct engine {
   std::string description;
   std::function<caf::actor(caf::actor_system&, agent_context)> spawn;
   json::object settings = {}; ///< of its sessions: properties of a SessionConfigSchema
+  bool tells_edits = false;   ///< its agents send `file_edited`
   /// Why a session of it cannot start, on this host and in a machine; empty: it can.
   std::string refused_here = {};
   std::string refused_in_machine = {};
@@ -102,6 +112,7 @@ CAF_ALLOW_UNSAFE_MESSAGE_TYPE(ahpd::hub::begin_turn)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(ahpd::hub::cancel_turn)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(ahpd::hub::turn_step)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(ahpd::hub::session_step)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(ahpd::hub::file_edited)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(ahpd::hub::tool_confirmed)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(ahpd::hub::session_settings)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(ahpd::hub::turn_ended)

@@ -1,5 +1,6 @@
 #include "actors/hub/ask.hpp"
 #include "actors/hub/call.hpp"
+#include "actors/hub/changes.hpp"
 #include "actors/hub/completions.hpp"
 #include "actors/hub/machines.hpp"
 #include "actors/hub/progress.hpp"
@@ -8,6 +9,7 @@
 #include "actors/hub/session_config.hpp"
 #include "actors/hub/sessions.hpp"
 #include "protocol/ahp/builders.hpp"
+#include "protocol/ahp/changesets.hpp"
 #include "protocol/ahp/codes.hpp"
 #include "protocol/ahp/shapes.hpp"
 #include "protocol/ahp/uris.hpp"
@@ -107,6 +109,22 @@ void fetch_the_turns(const call& c) {
     [c](const caf::error& why) { c.refuse(why); });
 }
 
+void invoke_the_operation(const call& c) {
+  jsonrpc::params in(c.params);
+  const auto operation = in.text("operationId");
+  if (!in.problem().empty())
+    return c.refuse(jsonrpc::invalid_params, in.problem());
+  const auto uri = channel_of(c);
+  if (!ahp::parse_changeset_uri(uri))
+    return c.refuse(no_changeset(uri));
+  with_owner(
+    c.self, uri,
+    [c, uri, operation](const caf::actor& owner, const std::string&) {
+      ask_json(c, owner, invoke_operation{uri, operation});
+    },
+    [c, uri](const caf::error&) { c.refuse(no_changeset(uri)); });
+}
+
 void resolve_config(const call& c) {
   jsonrpc::params in(c.params);
   const auto provider = in.text_if("provider");
@@ -171,6 +189,7 @@ const std::map<std::string_view, std::function<void(const call&)>>& handlers() {
     {"createChat", create_the_chat},
     {"disposeChat", dispose_the_chat},
     {"fetchTurns", fetch_the_turns},
+    {"invokeChangesetOperation", invoke_the_operation},
     {"createTerminal", create_the_terminal},
     {"disposeTerminal", dispose_the_terminal},
     {"completions", complete_message},

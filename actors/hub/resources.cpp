@@ -10,7 +10,7 @@ namespace {
 
 /// Every scheme that this host can serve.
 const resource_scheme* find_scheme(std::string_view name) {
-  for (const auto* scheme : {&file_resources(), &computer_resources()})
+  for (const auto* scheme : {&file_resources(), &computer_resources(), &content_resources()})
     if (scheme->name == name)
       return scheme;
   return nullptr;

@@ -21,6 +21,9 @@ const resource_scheme& computer_resources();
 /// `file:`, the files of the served folders.
 const resource_scheme& file_resources();
 
+/// `ahp-content:`, what the changesets of sessions show.
+const resource_scheme& content_resources();
+
 /// Serves a `resource*` method or `createResourceWatch`. Its URIs are plausible, of one scheme, and
 /// somebody serves that, before a scheme's own function is called.
 void serve_resource(const call& c);

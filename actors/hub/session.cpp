@@ -4,11 +4,14 @@
 #include "actors/core/errors.hpp"
 #include "actors/core/log.hpp"
 #include "actors/hub/catalogue.hpp"
+#include "actors/hub/changes_kept.hpp"
+#include "actors/hub/session_changes.hpp"
 #include "actors/hub/sessions.hpp"
 #include "actors/hub/store_actor.hpp"
 #include "actors/hub/terminals.hpp"
 #include "protocol/ahp/actions.hpp"
 #include "protocol/ahp/builders.hpp"
+#include "protocol/ahp/changesets.hpp"
 #include "protocol/ahp/codes.hpp"
 #include "protocol/ahp/file_uri.hpp"
 #include "protocol/ahp/time.hpp"
@@ -41,20 +44,6 @@ std::string title_from(const std::string& text) {
   return line.substr(0, cut) + "…";
 }
 
-session_place place_of(const json::value& state, const std::string& otherwise) {
-  session_place where{{}, otherwise};
-  if (const auto* config = json::member(state, "config"))
-    if (const auto* values = json::member(*config, "values"))
-      if (const auto uri =
-            ahp::parse_computer_uri(json::string_member(*values, "computer").value_or("")))
-        where.machine = uri->name;
-  const auto* folders = json::member(state, "workingDirectories");
-  if (folders && folders->is_array() && !folders->get_array().empty())
-    if (const auto path = ahp::file_path(std::string(folders->get_array().front().get_string())))
-      where.directory = *path;
-  return where;
-}
-
 /// In a row's state: a person gave the session its title.
 constexpr std::string_view renamed_key = "ahpd.renamed";
 
@@ -62,7 +51,7 @@ config::session_row row_of(session_state& st) {
   auto row = st.row;
   json::object kept;
   for (const auto& [key, value] : st.doc->state.get_object())
-    if (key != "chats" && key != "activeClients" && key != "inputNeeded")
+    if (key != "chats" && key != "activeClients" && key != "inputNeeded" && key != "changesets")
       kept[key] = value;
   if (st.renamed)
     kept[renamed_key] = true;
@@ -83,10 +72,17 @@ void publish(self_ptr self, json::value action,
   ++st.host->metrics.actions_total;
 }
 
+json::value summary_of(const session_state& st) {
+  auto summary = build::session_summary(st.row.uri, st.doc->state, st.row.created_ms);
+  if (!st.changes.is_null())
+    summary.as_object()["changes"] = st.changes;
+  return summary;
+}
+
 /// Tells the catalogue what the session's row in a list shows now, when that changed.
 void tell_summary(self_ptr self) {
   auto& st = self->state;
-  auto now = build::session_summary(st.row.uri, st.doc->state, st.row.created_ms);
+  auto now = summary_of(st);
   auto changes = build::summary_changes(st.summary, now);
   if (const auto at = json::string_member(now, "modifiedAt"))
     st.row.modified_ms = ahp::parse_iso8601(*at).value_or(st.row.modified_ms);
@@ -350,6 +346,7 @@ void dispose(self_ptr self, caf::response_promise promise) {
     st.host->channels.remove(chat.uri);
   }
   st.chats.clear();
+  end_changesets(self);
   self->send(st.host->terminals->get(), close_session_terminals{st.row.uri});
   after_commit(
     self, st.host->store->get(), [id = st.row.id](config::store& db) { db.remove_session(id); },
@@ -364,11 +361,25 @@ void dispose(self_ptr self, caf::response_promise promise) {
 
 } // namespace
 
+session_place place_of(const json::value& state, const std::string& otherwise) {
+  session_place where{{}, otherwise};
+  if (const auto* config = json::member(state, "config"))
+    if (const auto* values = json::member(*config, "values"))
+      if (const auto uri =
+            ahp::parse_computer_uri(json::string_member(*values, "computer").value_or("")))
+        where.machine = uri->name;
+  const auto* folders = json::member(state, "workingDirectories");
+  if (folders && folders->is_array() && !folders->get_array().empty())
+    if (const auto path = ahp::file_path(std::string(folders->get_array().front().get_string())))
+      where.directory = *path;
+  return where;
+}
+
 std::optional<session_start> load_session(config::store& db, const std::string& id) {
   auto row = db.find_session(id);
   if (!row)
     return std::nullopt;
-  session_start start{std::move(*row), {}};
+  session_start start{std::move(*row), {}, changes_summary(db, id)};
   for (auto& chat : db.chats_of(id))
     start.chats.push_back(load_chat(db, std::move(chat), turns_loaded));
   return start;
@@ -381,6 +392,9 @@ caf::behavior session_actor(caf::stateful_actor<session_state>* self, services_p
   st.row = std::move(start.row);
   auto state = st.row.state.as_object();
   st.renamed = state.erase(renamed_key) > 0;
+  st.changes = std::move(start.changes);
+  if (has_changesets(*st.host, state))
+    state["changesets"] = ahp::changeset_catalogue(st.row.uri);
   state["activeClients"] = json::array{};
   json::array chats;
   for (const auto& chat : start.chats)
@@ -388,16 +402,19 @@ caf::behavior session_actor(caf::stateful_actor<session_state>* self, services_p
   state["chats"] = std::move(chats);
   st.doc = st.host->channels.claim(st.row.uri, ahp::channel_kind::session,
                                    caf::actor_cast<caf::actor>(self), std::move(state));
-  st.summary = build::session_summary(st.row.uri, st.doc->state, st.row.created_ms);
+  st.summary = summary_of(st);
   st.tools = tools_of(st.doc->state);
   for (const auto& chat : start.chats) {
     st.chats.push_back({chat.row.uri, chat.row.ordinal, nullptr});
     start_chat(self, st.chats.size() - 1, chat);
   }
+  take_over_changesets(self);
   self->monitor(parent);
   self->set_down_handler([self, source = parent.address()](caf::down_msg& msg) {
     if (msg.source == source)
       return self->quit(std::move(msg.reason));
+    if (self->state.changesets && msg.source == self->state.changesets.address())
+      return revive_changesets(self, msg.reason);
     auto& all = self->state.chats;
     for (std::size_t i = 0; i < all.size(); ++i)
       if (all[i].actor && all[i].actor.address() == msg.source)
@@ -414,6 +431,20 @@ caf::behavior session_actor(caf::stateful_actor<session_state>* self, services_p
     },
     [self](const chat_changed& what) { on_chat_changed(self, what); },
     [self](const session_step& step) { on_step(self, step); },
+    [self](const file_edited& what) { return self->delegate(changesets(self), what); },
+    [self](const changes_counted& what) {
+      self->state.changes = *what.summary;
+      tell_summary(self);
+    },
+    [self](const find_changeset& what) {
+      auto promise = self->make_response_promise();
+      if (json::member(self->state.doc->state, "changesets"))
+        promise.delegate(changesets(self), what);
+      else
+        promise.deliver(no_changeset(what.uri));
+      return promise;
+    },
+    [self](const invoke_operation& what) { return refuse_operation(self->state, what); },
     [self](const find_chat& what) { return on_find_chat(self, what); },
     [self](const find_place&) {
       return place_of(self->state.doc->state, self->state.host->default_directory);

@@ -52,6 +52,7 @@ struct stored_chat {
 struct session_start {
   config::session_row row;
   std::vector<stored_chat> chats;
+  json::value changes = nullptr; ///< ChangesSummary; null: nothing was edited
 };
 
 struct session_state {
@@ -67,10 +68,15 @@ struct session_state {
   config::session_row row; ///< `state` in it is not kept up: `doc` is
   std::shared_ptr<core::channel> doc;
   std::vector<chat> chats;
-  json::value summary;  ///< as it was last told
-  tool_list tools;      ///< as they were last told
-  bool renamed = false; ///< by a person: no agent gives it another title
+  json::value summary;   ///< as it was last told
+  tool_list tools;       ///< as they were last told
+  bool renamed = false;  ///< by a person: no agent gives it another title
+  json::value changes;   ///< ChangesSummary; null: nothing was edited
+  caf::actor changesets; ///< null: nobody asked for them yet
 };
+
+/// Where the programs of a session of this state run; in the folder `otherwise` when it names none.
+session_place place_of(const json::value& state, const std::string& otherwise);
 
 /// Reads a session and its chats; nothing when it is not there.
 std::optional<session_start> load_session(config::store& db, const std::string& id);

@@ -4,11 +4,14 @@
 #include "actors/core/errors.hpp"
 #include "actors/core/log.hpp"
 #include "actors/hub/catalogue.hpp"
+#include "actors/hub/changes.hpp"
+#include "actors/hub/changes_kept.hpp"
 #include "actors/hub/machines.hpp"
 #include "actors/hub/session.hpp"
 #include "actors/hub/session_config.hpp"
 #include "actors/hub/store_actor.hpp"
 #include "protocol/ahp/builders.hpp"
+#include "protocol/ahp/changesets.hpp"
 #include "protocol/ahp/codes.hpp"
 #include "protocol/ahp/file_uri.hpp"
 #include "protocol/ahp/uris.hpp"
@@ -215,6 +218,15 @@ void resolve_session(self_ptr self, const std::string& id, caf::response_promise
   });
 }
 
+void resolve_changeset(self_ptr self, const std::string& uri, caf::response_promise promise) {
+  const auto id = ahp::session_id(ahp::parse_changeset_uri(uri)->session);
+  with_session(self, *id, promise, [self, uri, promise](const caf::actor& actor) {
+    self->request(actor, caf::infinite, find_changeset{uri})
+      .then([promise](opened& where) mutable { promise.deliver(std::move(where)); },
+            [promise](caf::error& why) mutable { promise.deliver(std::move(why)); });
+  });
+}
+
 void resolve_chat(self_ptr self, const std::string& uri, caf::response_promise promise) {
   auto& st = self->state;
   const auto no_chat = core::refusal(ahp::not_found, "There is no chat " + uri);
@@ -250,6 +262,8 @@ json::value summary_of(config::store& db, const config::session_row& row) {
   for (const auto& chat : db.chats_of(row.id))
     chats.push_back(build::chat_summary(chat.state));
   state["chats"] = std::move(chats);
+  if (auto changes = changes_summary(db, row.id); !changes.is_null())
+    state["changes"] = std::move(changes);
   return build::session_summary(row.uri, state, row.created_ms);
 }
 
@@ -351,6 +365,8 @@ caf::behavior sessions_actor(caf::stateful_actor<sessions_state>* self, services
       return promised([&](caf::response_promise promise) {
         if (const auto id = ahp::session_id(what.uri))
           return resolve_session(self, *id, promise);
+        if (ahp::parse_changeset_uri(what.uri))
+          return resolve_changeset(self, what.uri, promise);
         resolve_chat(self, what.uri, promise);
       });
     },

@@ -51,6 +51,36 @@ void add_edits(json::array& out, const json::value& diff) {
   }
 }
 
+constexpr const char* not_told = "the agent did not tell what is in it";
+
+/// More than a changeset shows is not held.
+ahp::edit_side told_side(std::string_view path, const json::value* words) {
+  const auto* told = words ? words->if_string() : nullptr;
+  if (!told)
+    return {std::string(path), std::nullopt, not_told};
+  return {std::string(path),
+          std::string(std::string_view(*told).substr(0, ahp::most_content_bytes + 1))};
+}
+
+ahp::file_edit edit_of(const json::value& diff) {
+  const auto path = text(diff, "path");
+  ahp::file_edit out{std::nullopt, told_side(path, json::member(diff, "newText")), true};
+  if (const auto* old = json::member(diff, "oldText")) // null: there was no such file
+    out.before = told_side(path, old);
+  return out;
+}
+
+ahp::file_edit edit_of_draft(const json::value& change) {
+  const auto what = text(change, "operation");
+  const auto path = text(change, "path");
+  ahp::file_edit out{std::nullopt, std::nullopt, true};
+  if (what != "add")
+    out.before = told_side(what == "move" ? text(change, "oldPath") : path, nullptr);
+  if (what != "delete")
+    out.after = told_side(path, nullptr);
+  return out;
+}
+
 } // namespace
 
 std::string text_of(const json::value& block) {
@@ -88,6 +118,25 @@ json::array tool_content(const json::array& content) {
       add_edits(out, item);
     }
   }
+  return out;
+}
+
+std::vector<ahp::file_edit> edits_in(const json::array& content) {
+  std::vector<ahp::file_edit> out;
+  for (const auto& item : content) {
+    if (text(item, "type") != "diff")
+      continue;
+    const auto* changes = json::member(item, "changes");
+    if (!changes || !changes->is_array()) {
+      out.push_back(edit_of(item));
+      continue;
+    }
+    for (const auto& change : changes->get_array())
+      out.push_back(edit_of_draft(change));
+  }
+  std::erase_if(out, [](const auto& edit) {
+    return (edit.before && edit.before->path.empty()) || (edit.after && edit.after->path.empty());
+  });
   return out;
 }
 

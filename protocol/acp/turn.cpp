@@ -5,6 +5,7 @@
 #include "protocol/ahp/find.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 namespace ahpd::acp {
@@ -16,6 +17,11 @@ namespace {
 
 /// What a part or a call weighs beside its text.
 constexpr std::size_t overhead = 200;
+
+/// Of texts that calls under way told; later ones are not held.
+constexpr std::size_t most_edit_bytes = 16u << 20;
+constexpr const char* too_much = "the agent told more than this host holds before it is done";
+constexpr std::size_t most_edits = 2000; ///< of one call; further ones are left out
 
 /// Whether `name` stands in `words` and is no part of a longer name.
 bool has_word(std::string_view words, std::string_view name) {
@@ -178,6 +184,12 @@ void turn::take_call(const json::value& update) {
     call.input = tool_input(raw);
   if (const auto* content = json::member(update, "content")) {
     call.content = tool_content(content);
+    // Content without a diff, such as a last word of the tool's, takes no edit back.
+    const auto* list = content->if_array();
+    if (auto told = list ? edits_in(*list) : std::vector<ahp::file_edit>(); !told.empty()) {
+      drop_edits(call);
+      hold_edits(call, std::move(told));
+    }
     changed_.insert(id);
     weigh(call, call.input.size() + json::serialize(call.content).size());
   } else {
@@ -207,7 +219,36 @@ void turn::take_call_chunk(const json::value& update) {
   weigh(call, call.bytes + json::serialize(more).size());
   for (auto& one : more)
     call.content.push_back(std::move(one));
+  hold_edits(call, edits_in(json::array{*item}));
   changed_.insert(id);
+}
+
+void turn::hold_edits(shown_call& of, std::vector<ahp::file_edit> more) {
+  for (auto& edit : more) {
+    if (of.edits.size() >= most_edits)
+      return;
+    for (auto* side : {&edit.before, &edit.after}) {
+      if (!*side || !(*side)->text)
+        continue;
+      const auto size = (*side)->text->size();
+      if (edit_bytes_ + size > most_edit_bytes)
+        **side = {std::move((*side)->path), std::nullopt, too_much};
+      else
+        edit_bytes_ += size;
+    }
+    of.edits.push_back(std::move(edit));
+  }
+}
+
+void turn::drop_edits(shown_call& of) {
+  for (const auto& edit : of.edits)
+    for (const auto* side : {&edit.before, &edit.after})
+      edit_bytes_ -= *side && (*side)->text ? (*side)->text->size() : 0;
+  of.edits.clear();
+}
+
+std::vector<ahp::file_edit> turn::drain_edits() {
+  return std::exchange(edits_, {});
 }
 
 void turn::weigh(shown_call& of, std::size_t bytes) {
@@ -234,6 +275,9 @@ void turn::complete(const std::string& id, shown_call& of, bool success) {
   end_text();
   const auto error = success ? std::string() : failure_text(of.content);
   put(build::tool_call_complete(id_, id, success, of.title, std::move(of.content), error));
+  if (success)
+    std::copy(of.edits.begin(), of.edits.end(), std::back_inserter(edits_));
+  drop_edits(of);
   of.over = true;
 }
 
@@ -256,8 +300,10 @@ std::string turn::ask(const json::value& update, json::array options) {
 }
 
 void turn::deny(const std::string& call) {
-  if (const auto found = calls_.find(call); found != calls_.end())
+  if (const auto found = calls_.find(call); found != calls_.end()) {
     found->second.over = true;
+    drop_edits(found->second);
+  }
 }
 
 // ---- plan and usage ----------------------------------------------------------------------------

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "protocol/ahp/changesets.hpp"
 #include "protocol/json.hpp"
 
 #include <cstddef>
@@ -59,6 +60,10 @@ public:
   /// The actions that came about since the last time.
   std::vector<json::value> drain();
 
+  /// The edits of files that its completed calls told since the last time. What was only asked
+  /// about, denied or failed is none.
+  std::vector<ahp::file_edit> drain_edits();
+
   /// Bytes that the turn holds at its clients and in the store, about.
   std::size_t size() const { return text_bytes_ + call_bytes_; }
 
@@ -69,6 +74,7 @@ private:
     std::string title;
     std::string input;
     json::array content;
+    std::vector<ahp::file_edit> edits;
     std::size_t bytes = 0;
     bool ready = false; ///< it was shown what it does, or asked about
     bool over = false;  ///< completed or denied
@@ -82,6 +88,8 @@ private:
   shown_call& known(const std::string& id, const json::value& update);
   void take_call(const json::value& update);
   void take_call_chunk(const json::value& update);
+  void hold_edits(shown_call& of, std::vector<ahp::file_edit> more);
+  void drop_edits(shown_call& of);
   void weigh(shown_call& of, std::size_t bytes);
   void show_content();
   void complete(const std::string& id, shown_call& of, bool success);
@@ -109,6 +117,8 @@ private:
   bool usage_changed_ = false;
   std::size_t text_bytes_ = 0;
   std::size_t call_bytes_ = 0;
+  std::vector<ahp::file_edit> edits_; ///< of completed calls
+  std::size_t edit_bytes_ = 0;        ///< of the calls' that are not completed
 };
 
 /// How a turn ended (ACP "Stop reasons").

@@ -83,7 +83,8 @@ json::value chat_state(std::string_view resource, std::string_view title, std::i
                        json::value origin);
 /// The ChatSummary inside a ChatState.
 json::value chat_summary(const json::value& chat_state);
-/// The catalogue row of a session: what AHP "Lifecycle and aggregation" derives from its chats.
+/// The catalogue row of a session: what AHP "Lifecycle and aggregation" derives from its chats. Its
+/// `changes`, which no SessionState has, are taken from there too.
 json::value session_summary(std::string_view resource, const json::value& session_state,
                             std::int64_t created_ms);
 /// The members of `now` that differ from `before`, for `root/sessionSummaryChanged`; without

@@ -84,9 +84,9 @@ value chat_summary(const value& chat_state) {
 value session_summary(std::string_view resource, const value& session_state,
                       std::int64_t created_ms) {
   object o{{"resource", resource}};
-  copy_members(
-    o, session_state,
-    {"provider", "title", "project", "workingDirectories", "annotations", "origin", "defaultChat"});
+  copy_members(o, session_state,
+               {"provider", "title", "project", "workingDirectories", "annotations", "origin",
+                "defaultChat", "changes"});
   static const json::array none;
   const auto* listed = json::member(session_state, "chats");
   const auto& chats = listed && listed->is_array() ? listed->get_array() : none;

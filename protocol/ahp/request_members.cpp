@@ -58,6 +58,8 @@ constexpr std::array members{
   member_rule{"completions", "kind", kind::text},
   member_rule{"completions", "text", kind::text},
   member_rule{"completions", "offset", kind::count},
+  member_rule{"invokeChangesetOperation", "operationId", kind::text},
+  member_rule{"invokeChangesetOperation", "target", kind::object},
   member_rule{"resourceRead", "uri", kind::text},
   member_rule{"resourceRead", "encoding", kind::text},
   member_rule{"resourceWrite", "uri", kind::text},

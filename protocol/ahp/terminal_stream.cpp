@@ -1,6 +1,7 @@
 #include "protocol/ahp/terminal_stream.hpp"
 
 #include "protocol/ahp/file_uri.hpp"
+#include "protocol/percent.hpp"
 #include "protocol/utf8.hpp"
 
 #include <algorithm>
@@ -71,16 +72,6 @@ std::string local_file_uri(std::string_view uri) {
   return file_path(out) ? out : std::string{};
 }
 
-int hex(char c) {
-  if (c >= '0' && c <= '9')
-    return c - '0';
-  if (c >= 'a' && c <= 'f')
-    return c - 'a' + 10;
-  if (c >= 'A' && c <= 'F')
-    return c - 'A' + 10;
-  return -1;
-}
-
 /// A value of OSC 633: `\\` and `\xHH` stand for one character, an unescaped ';' ends it.
 std::string unescaped(std::string_view text) {
   std::string out;
@@ -88,8 +79,9 @@ std::string unescaped(std::string_view text) {
     if (text[i] == '\\' && i + 1 < text.size() && text[i + 1] == '\\') {
       ++i;
     } else if (text[i] == '\\' && i + 3 < text.size() && text[i + 1] == 'x' &&
-               hex(text[i + 2]) >= 0 && hex(text[i + 3]) >= 0) {
-      out += static_cast<char>(hex(text[i + 2]) * 16 + hex(text[i + 3]));
+               percent::hex_digit(text[i + 2]) >= 0 && percent::hex_digit(text[i + 3]) >= 0) {
+      out +=
+        static_cast<char>(percent::hex_digit(text[i + 2]) * 16 + percent::hex_digit(text[i + 3]));
       i += 3;
       continue;
     }

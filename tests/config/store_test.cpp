@@ -282,6 +282,20 @@ TEST_CASE("a chat keeps the id of its agent's session, whatever else is written 
   CHECK(again.backend_of_chat("nobody").empty());
 }
 
+TEST_CASE("a file of an earlier program keeps what it holds and gets what it lacks") {
+  const tests::scratch dir;
+  const std::string file = dir.path() + "/ahpd.db";
+  {
+    store s(file);
+    s.put_session(session("a", 5));
+  }
+  run_sql(file, "DROP TABLE change; DROP TABLE content; PRAGMA user_version = 2");
+  store s(file);
+  CHECK(s.find_session("a"));
+  s.put_content("a", "1", "x");
+  CHECK(s.content("a", "1") == "x");
+}
+
 TEST_CASE("a file of a newer program is refused and left as it was") {
   tests::scratch dir;
   const std::string file = dir.path() + "/ahpd.db";
@@ -289,7 +303,7 @@ TEST_CASE("a file of a newer program is refused and left as it was") {
   run_sql(file, "PRAGMA user_version = 99");
   const auto before = tests::read_file(file);
   CHECK(refusal(file) ==
-        file + " was made by a newer ahpd: its schema is 99 and this one knows up to 2");
+        file + " was made by a newer ahpd: its schema is 99 and this one knows up to 3");
   CHECK(tests::read_file(file) == before);
 }
 

@@ -64,6 +64,11 @@ TEST_CASE("an acp agent answers in a machine that a client made, and nothing of 
         "undefined"); // nothing of the daemon's crosses
   CHECK(say(peer, in, "t5", "write /tmp/x/a.txt inside") == "written");
   CHECK(docker({"exec", it.left.containers().at(0), "cat", "/tmp/x/a.txt"}) == "inside");
+  // what it edits is known by where it is inside, and only in the session's folder
+  CHECK(say(peer, in, "edit", "write /srv/b.txt 1") == "written");
+  const auto changes = peer.subscribe(in.uri + "/changeset/session").at("files");
+  REQUIRE(changes.as_array().size() == 1);
+  CHECK(changes.at(0).at("id") == json::value("file:///srv/b.txt"));
   CHECK(say(peer, in, "t6", "read /tmp/x/a.txt") == R"(read "inside")");
   CHECK(say(peer, in, "t6b", "run cat /tmp/x/a.txt; pwd") == R"([0,0,"inside/srv\n",false])");
 
@@ -73,7 +78,7 @@ TEST_CASE("an acp agent answers in a machine that a client made, and nothing of 
   });
   peer.dispatch(in.chat, {{"type", "chat/turnCancelled"}, {"turnId", "t7"}, {"duration", 1}});
   wait_turn_end(peer, in.chat, "t7");
-  CHECK(say(peer, in, "t8", "count") == "count 9");
+  CHECK(say(peer, in, "t8", "count") == "count 10");
 
   peer.request("resourceDelete", {{"uri", "computer://" + machine}});
   CHECK(it.left.containers().empty());

@@ -331,3 +331,98 @@ TEST_CASE_FIXTURE(fixture, "a call that only mentions a tool that is shown elsew
   take(R"({"sessionUpdate":"tool_call_update","toolCallId":"h","kind":"execute"})");
   CHECK(types() == "toolCallStart");
 }
+
+TEST_CASE_FIXTURE(fixture, "the edits of a call are told when it completes, as it said them last") {
+  take(R"({"sessionUpdate":"tool_call","toolCallId":"c","title":"Edit","status":"pending",
+           "content":[{"type":"diff","path":"/w/a","oldText":"1","newText":"2"}]})");
+  CHECK(turn.drain_edits().empty());
+  take(R"({"sessionUpdate":"tool_call_update","toolCallId":"c","content":[
+           {"type":"diff","path":"/w/a","oldText":"1","newText":"3"},
+           {"type":"diff","path":"/w/b","oldText":null,"newText":"4"},
+           {"type":"diff","newText":"of no file"}]})");
+  take(R"({"sessionUpdate":"tool_call_update","toolCallId":"c","status":"completed",
+           "content":[{"type":"content","content":{"type":"text","text":"done"}}]})");
+  const auto edits = turn.drain_edits();
+  REQUIRE(edits.size() == 2);
+  CHECK(edits[0].told);
+  REQUIRE(edits[0].before);
+  CHECK(edits[0].before->text == "1");
+  CHECK(edits[0].after->path == "/w/a");
+  CHECK(edits[0].after->text == "3");
+  CHECK_FALSE(edits[1].before); // made
+  CHECK(edits[1].after->text == "4");
+  take(R"({"sessionUpdate":"tool_call_update","toolCallId":"c","status":"completed",
+           "content":[{"type":"diff","path":"/w/a","newText":"5"}]})");
+  CHECK(turn.drain_edits().empty()); // it is over
+}
+
+TEST_CASE_FIXTURE(fixture, "edits of a call that failed, was denied or never completed are none") {
+  const auto call = [this](const std::string& id, const std::string& status) {
+    take(R"({"sessionUpdate":"tool_call","toolCallId":")" + id + R"(","title":"Edit","status":")" +
+         status + R"(","content":[{"type":"diff","path":"/w/a","newText":"2"}]})");
+  };
+  call("failed", "failed");
+  call("open", "in_progress");
+  call("asked", "pending");
+  CHECK(turn.ask(json::parse(R"({"toolCallId":"asked","title":"Edit"})"), {}) == "asked");
+  turn.deny("asked");
+  turn.finish();
+  CHECK(turn.drain_edits().empty());
+}
+
+TEST_CASE_FIXTURE(fixture,
+                  "a diff of the draft tells what became of each file, and not what is in it") {
+  take(R"({"sessionUpdate":"tool_call","toolCallId":"c","title":"Edit","status":"completed",
+           "content":[{"type":"diff","changes":[{"operation":"add","path":"/w/a"},
+             {"operation":"modify","path":"/w/b"},{"operation":"delete","path":"/w/c"},
+             {"operation":"move","oldPath":"/w/d","path":"/w/e"}]}]})");
+  std::string said;
+  for (const auto& edit : turn.drain_edits()) {
+    for (const auto* side : {&edit.before, &edit.after}) {
+      said += *side ? (*side)->path + " " : "- ";
+      if (*side) {
+        CHECK_FALSE((*side)->text);
+        CHECK((*side)->missing == "the agent did not tell what is in it");
+      }
+    }
+  }
+  CHECK(said == "- /w/a /w/b /w/b /w/c - /w/d /w/e ");
+}
+
+TEST_CASE_FIXTURE(fixture, "of texts that calls under way tell only so much is held") {
+  const std::string large(1u << 20, 'x');
+  const auto call = [&](int n, const char* status) {
+    turn.take({{"sessionUpdate", "tool_call"},
+               {"toolCallId", std::to_string(n)},
+               {"title", "Edit"},
+               {"status", status},
+               {"content",
+                {{{"type", "diff"}, {"path", "/w/a"}, {"oldText", nullptr}, {"newText", large}}}}});
+  };
+  for (int n = 0; n < 17; ++n)
+    call(n, "in_progress");
+  call(16, "completed");
+  const auto last = turn.drain_edits();
+  REQUIRE(last.size() == 1);
+  CHECK_FALSE(last[0].after->text);
+  CHECK(last[0].after->missing == "the agent told more than this host holds before it is done");
+  call(0, "completed"); // its own text makes room for itself
+  const auto first = turn.drain_edits();
+  REQUIRE(first.size() == 1);
+  CHECK(first[0].after->text == large);
+}
+
+TEST_CASE_FIXTURE(fixture,
+                  "a text that is too large for a changeset is held as far as that shows") {
+  turn.take({{"sessionUpdate", "tool_call"},
+             {"toolCallId", "c"},
+             {"title", "Edit"},
+             {"status", "completed"},
+             {"content",
+              {{{"type", "diff"},
+                {"path", "/w/a"},
+                {"newText", std::string(ahp::most_content_bytes + 5, 'x')}}}}});
+  const auto edits = turn.drain_edits();
+  REQUIRE(edits.size() == 1);
+  CHECK(edits[0].after->text->size() == ahp::most_content_bytes + 1);
+}

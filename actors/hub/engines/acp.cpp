@@ -226,6 +226,12 @@ void prompt(self_ptr self) {
   });
 }
 
+void tell_edit(self_ptr self, const begin_turn& in, ahp::file_edit what) {
+  self->send(
+    self->state.context.chat,
+    file_edited{in.turn_id, in.directory, std::make_shared<const ahp::file_edit>(std::move(what))});
+}
+
 void end(self_ptr self) {
   auto& st = self->state;
   if (st.server)
@@ -268,6 +274,8 @@ void on_word(self_ptr self, const server_ptr& of, const acp::peer::word& word) {
     if (!st.now || !st.now->prompted)
       return;
     st.now->shown.take(*update);
+    for (auto& edit : st.now->shown.drain_edits())
+      tell_edit(self, st.now->what, std::move(edit));
     if (st.now->shown.size() > st.limits.turn_bytes)
       return fail(self, "outputTooLarge",
                   st.agent->id + ": one turn may hold " +
@@ -342,6 +350,7 @@ engine acp_engine(const config::acp_agent& agent, const acp_limits& limits) {
   out.display_name = agent.name;
   out.description = agent.description;
   out.settings = settings_of_acp();
+  out.tells_edits = true;
   out.refused_here = sentences(agent.lacks);
   auto inside = agent.lacks;
   inside.insert(inside.end(), agent.machine_lacks.begin(), agent.machine_lacks.end());

@@ -141,6 +141,9 @@ std::pair<std::string, std::string> explain(const state& st, const server& of,
 /// The server is ready for the prompt of the turn under way.
 void prompt(self_ptr self);
 
+/// A file was edited in a turn.
+void tell_edit(self_ptr self, const begin_turn& in, ahp::file_edit what);
+
 /// The turn under way is over.
 void end(self_ptr self);
 

@@ -100,6 +100,24 @@ std::string lines_of(const std::string& text, std::int64_t first,
   return text.substr(begin, end - begin);
 }
 
+/// Writes its input to the file "$1". What was there goes to the output first, at most "$2" bytes
+/// of it, behind a "+"; a "?" when it cannot be read, and nothing when there was no file.
+constexpr const char* save_script = R"sh(
+  if [ -f "$1" ] && [ -r "$1" ]; then printf + && head -c "$2" -- "$1"
+  elif [ -f "$1" ]; then printf '?'; fi
+  mkdir -p -- "$(dirname -- "$1")" && cat >"$1"
+)sh";
+
+std::optional<ahp::edit_side> side_before(const runtimes::running& program,
+                                          const std::string& path) {
+  auto said = program.read(runtimes::output::out, 0).bytes;
+  if (said.empty())
+    return std::nullopt;
+  if (said.front() != '+')
+    return ahp::edit_side{path, std::nullopt, "it could not be read before it was written"};
+  return ahp::edit_side{path, said.substr(1)};
+}
+
 } // namespace
 
 void read_file(self_ptr self, const server_ptr& of, const acp::peer::call& call) {
@@ -135,13 +153,21 @@ void write_file(self_ptr self, const server_ptr& of, const acp::peer::call& call
   if (path.empty())
     return;
   runtimes::exec_request what;
-  what.argv = {"sh", "-c", R"sh(mkdir -p -- "$(dirname -- "$1")" && cat >"$1")sh", "sh", path};
-  run(self, of, call.id, std::move(what), std::string(content->get_string()),
-      [of, id = call.id](const runtimes::running& program, const runtimes::exit_status& status) {
-        if (status.ok())
-          return send(of, of->peer.answer(id, json::object{}));
-        const auto words = words_of(program);
-        refuse(of, id, code_of(words), words);
+  what.argv = {"sh", "-c", save_script, "sh", path, std::to_string(ahp::most_content_bytes + 1)};
+  std::string bytes(content->get_string());
+  // Between turns nobody has a changeset for it.
+  const auto turn = self->state.now ? std::optional(self->state.now->what) : std::nullopt;
+  auto after = bytes.substr(0, ahp::most_content_bytes + 1);
+  run(self, of, call.id, std::move(what), std::move(bytes),
+      [self, of, id = call.id, path, turn, after = std::move(after)](
+        const runtimes::running& program, const runtimes::exit_status& status) {
+        if (!status.ok()) {
+          const auto words = words_of(program);
+          return refuse(of, id, code_of(words), words);
+        }
+        if (turn)
+          tell_edit(self, *turn, {side_before(program, path), ahp::edit_side{path, after}});
+        send(of, of->peer.answer(id, json::object{}));
       });
 }
 
