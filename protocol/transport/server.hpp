@@ -5,6 +5,7 @@
 
 #include <boost/asio/io_context.hpp>
 
+#include <optional>
 #include <variant>
 
 namespace ahpd::transport {
@@ -32,11 +33,27 @@ struct server_limits {
 using upgrade_answer =
   std::variant<http_response, std::function<websocket_events(std::shared_ptr<websocket>)>>;
 
+/// Takes the body of a request piece by piece, for what is too large to hold. Called on the
+/// connection's strand.
+struct body_taker {
+  /// One piece; the next one is read once `more` was called, from any thread.
+  std::function<void(std::string piece, std::function<void()> more)> take;
+  /// The last call: whether the body is whole. False: the peer went, or an answer was given before.
+  std::function<void(bool whole)> end;
+};
+
+/// Where the answer to one request goes: called exactly once, from any thread; dropping it uncalled
+/// answers 500.
+using reply_function = std::function<void(http_response)>;
+
 /// What serves requests. Called on the io thread of the connection; must not block.
 struct server_handlers {
-  /// A plain request. `reply` is called exactly once, from any thread; dropping it
-  /// uncalled answers 500.
-  std::function<void(http_request, std::function<void(http_response)> reply)> on_request;
+  /// A plain request.
+  std::function<void(http_request, reply_function reply)> on_request;
+  /// A request whose header has come and whose body has not: gives what takes the body, which then
+  /// has no bound but the taker's own, or nothing for a request that is to be held whole. `reply`
+  /// is only used with a taker; an answer before the end of the body is the connection's last.
+  std::function<std::optional<body_taker>(const http_request&, reply_function reply)> on_body;
   /// A WebSocket upgrade, before it is answered.
   std::function<upgrade_answer(const http_request&)> on_upgrade;
 };

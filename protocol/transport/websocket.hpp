@@ -30,15 +30,22 @@ struct close_reason {
   std::string text;
 };
 
+enum class message_kind : std::uint8_t { text, binary };
+
 /// One open WebSocket, server or client side. Every member may be called from any thread and
 /// returns at once; after the socket ended, calls do nothing.
 class websocket {
 public:
   virtual ~websocket() = default;
 
-  /// Queues one text frame. Frames queued in one go leave in as few writes as possible. Past
-  /// `websocket_limits::outbound_bytes` the socket ends with code 1013 and its queue is freed.
-  virtual void send(frame text) = 0;
+  /// Queues one frame; a text is valid UTF-8. Frames queued in one go leave in as few writes as
+  /// possible. Past `websocket_limits::outbound_bytes` the socket ends with code 1013 and its queue
+  /// is freed.
+  virtual void send(frame payload, message_kind as = message_kind::text) = 0;
+
+  /// Calls `due` once, on the socket's strand, when the kernel has taken all that was queued till
+  /// now. Not called when the socket has ended by then.
+  virtual void when_taken(std::function<void()> due) = 0;
 
   /// Lets the socket read `n` more messages.
   virtual void grant(std::size_t n) = 0;
@@ -53,6 +60,8 @@ public:
 /// What a socket tells its owner. Called on the socket's own strand, one at a time.
 struct websocket_events {
   std::function<void(std::string)> on_text; ///< one complete text message, valid UTF-8
+  /// One complete binary message. Empty: a binary message ends the socket with 1003.
+  std::function<void(std::string)> on_binary;
   std::function<void(close_reason)>
     on_closed; ///< once, last; the socket holds no callback after it
 };
