@@ -28,8 +28,8 @@ struct exec_request {
   bool input = false; ///< false: standard input is empty
   /// Names this run for `place::sweep`: put into its environment as AHPD_RUN, so that all it started is
   /// found again, children that left its process group and a hub that was killed included. Must be
-  /// unique and unguessable; empty: no marker. Two parts with a dot between are swept by the first as well
-  /// as by the whole.
+  /// unique and unguessable; empty: no marker. One of several parts with dots between is swept by what it
+  /// begins with, up to a dot, as well as by the whole. A container knows one dot.
   std::string marker;
   std::size_t keep_bytes = 1u << 20; ///< of each output stream; older bytes are evicted
   /// The program waits in its writing while half of `keep_bytes` has not been read yet, so that

@@ -77,18 +77,30 @@ void tell_taps(level at, std::string_view event, std::initializer_list<field> de
 
 namespace {
 
+spdlog::level::level_enum of_spdlog(level at) {
+  constexpr spdlog::level::level_enum all[]{spdlog::level::debug, spdlog::level::info,
+                                            spdlog::level::warn, spdlog::level::err};
+  return all[static_cast<int>(at)];
+}
+
 void write(level at, std::string_view name, std::string_view event,
            std::initializer_list<field> details) {
-  constexpr spdlog::level::level_enum of_spdlog[]{spdlog::level::debug, spdlog::level::info,
-                                                  spdlog::level::warn, spdlog::level::err};
-  const auto where = of_spdlog[static_cast<int>(at)];
-  if (sink() && sink()->should_log(where))
-    sink()->log(where, line(name, event, details));
+  if (writes(at))
+    sink()->log(of_spdlog(at), line(name, event, details));
   if (hearing.load(std::memory_order_relaxed) > 0)
     tell_taps(at, event, details);
 }
 
 } // namespace
+
+bool writes(level at) {
+  return sink() && sink()->should_log(of_spdlog(at));
+}
+
+void record(const json::object& line) {
+  if (writes(level::info))
+    sink()->log(spdlog::level::info, without_secrets(json::serialize(line)).substr(1));
+}
 
 tap::tap(listener told) : told_(std::move(told)), from_(deaf) {
   std::lock_guard lock(taps_guard);
@@ -110,9 +122,11 @@ std::string shown(std::string text) {
   return printable(without_secrets(std::move(text)));
 }
 
-void start(std::string_view level) {
-  auto logger =
-    std::make_shared<spdlog::logger>("ahpd", std::make_shared<spdlog::sinks::stderr_sink_mt>());
+void start(std::string_view level, stream to) {
+  spdlog::sink_ptr into = std::make_shared<spdlog::sinks::stderr_sink_mt>();
+  if (to == stream::out)
+    into = std::make_shared<spdlog::sinks::stdout_sink_mt>();
+  auto logger = std::make_shared<spdlog::logger>("log", std::move(into));
   // `line` gives an object without its opening brace and time; both come from the pattern, so that
   // the time is taken once, by spdlog.
   logger->set_pattern(R"({"time":"%Y-%m-%dT%H:%M:%S.%eZ",%v)", spdlog::pattern_time_type::utc);

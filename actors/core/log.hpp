@@ -1,5 +1,7 @@
 #pragma once
 
+#include "protocol/json.hpp"
+
 #include <atomic>
 #include <functional>
 #include <initializer_list>
@@ -9,14 +11,16 @@
 #include <utility>
 #include <vector>
 
-/// One line of JSON per event on standard error, through spdlog.
+/// One line of JSON per event, through spdlog.
 namespace ahpd::core::log {
 
 /// A named detail of an event. Values are text; numbers are given as text too.
 using field = std::pair<std::string_view, std::string>;
 
+enum class stream { error, out };
+
 /// Starts the log. `level` is one of debug, info, warning, error.
-void start(std::string_view level);
+void start(std::string_view level, stream to = stream::error);
 
 /// Text that must never appear in a line, such as the connection token: it is replaced wherever it
 /// stands. Secrets shorter than four characters are not taken; they would eat innocent text.
@@ -28,6 +32,13 @@ void warning(std::string_view event, std::initializer_list<field> details = {});
 void error(std::string_view event, std::initializer_list<field> details = {});
 
 enum class level { debug, info, warning, error };
+
+/// Whether an event of this level makes a line.
+bool writes(level at);
+
+/// A whole line of the caller's own making, at level info: an object that lacks only its time. Its
+/// secrets are taken out.
+void record(const json::object& line);
 
 /// Hears the events of the log while it lives, also those that are below the level of standard
 /// error. Deaf until told from which level on; a log that nobody hears costs nothing more. What a

@@ -1,6 +1,7 @@
 #include "actors/hub/door.hpp"
 
 #include "protocol/percent.hpp"
+#include "protocol/secret.hpp"
 
 #include <algorithm>
 #include <string_view>
@@ -55,14 +56,6 @@ std::string presented(const transport::http_request& request) {
     query = end == std::string_view::npos ? std::string_view{} : query.substr(end + 1);
   }
   return bearer(request);
-}
-
-/// Equal, in a time that depends on the length of what was presented alone.
-bool same_secret(std::string_view secret, std::string_view given) {
-  unsigned char differ = secret.size() == given.size() ? 0 : 1;
-  for (std::size_t i = 0; i < given.size(); ++i)
-    differ |= static_cast<unsigned char>(given[i] ^ secret[i % secret.size()]);
-  return differ == 0;
 }
 
 transport::http_response refusal(unsigned status, std::string text) {

@@ -19,6 +19,9 @@ public:
   /// Adds bytes and gives how many older ones (or of these, their first) it no longer keeps.
   std::uint64_t append(std::string_view bytes);
 
+  /// Keeps at most `bound` bytes from now on; more than before it never does.
+  void shrink(std::size_t bound);
+
   /// At most `most` bytes from `offset` on, or from the oldest kept one when that was evicted.
   runtimes::chunk read(std::uint64_t offset, std::size_t most = SIZE_MAX) const;
 

@@ -27,6 +27,21 @@ bool outputs::full(runtimes::output which) {
   return waiting_[i];
 }
 
+void outputs::discard() {
+  shrink(0);
+}
+
+void outputs::shrink(std::size_t bound) {
+  const std::lock_guard held(mutex_);
+  for (auto& ring : rings_)
+    ring.shrink(bound);
+}
+
+std::size_t outputs::capacity() {
+  const std::lock_guard held(mutex_);
+  return rings_[0].capacity() + rings_[1].capacity();
+}
+
 bool outputs::room(runtimes::output which) {
   const std::lock_guard held(mutex_);
   const auto i = static_cast<std::size_t>(which);

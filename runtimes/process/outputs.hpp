@@ -23,6 +23,15 @@ public:
   /// Whether so much has not been read that the writer must wait; `room` then says when it is over.
   bool full(runtimes::output which);
 
+  /// Keeps nothing from now on, and forgets what it has.
+  void discard();
+
+  /// Keeps at most `bound` bytes of each from now on. Not more than before.
+  void shrink(std::size_t bound);
+
+  /// Bytes of memory in use.
+  std::size_t capacity();
+
   /// True once after `full` said true and enough was read since: the writer is to go on.
   bool room(runtimes::output which);
 

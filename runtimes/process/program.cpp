@@ -67,7 +67,7 @@ public:
         input_(on), out_{asio::posix::stream_descriptor(on), output::out},
         err_{asio::posix::stream_descriptor(on), output::err}, grace_(on),
         kept_(std::make_shared<outputs>(options.keep_bytes, options.wait_for_reader)),
-        events_(std::move(events)) {
+        events_(std::move(events)), read_on_(options.read_on) {
     tree_.session = pid_;
     if (!options.marker.empty())
       tree_.markers.insert(options.marker);
@@ -105,8 +105,9 @@ public:
 
   /// Its reader has made room.
   void go_on(output which) {
-    if (!ended_)
-      watch(which == output::out ? out_ : err_);
+    auto& from = which == output::out ? out_ : err_;
+    if (from.fd.is_open())
+      watch(from);
   }
 
   void resize(runtimes::window_size size) {
@@ -170,14 +171,18 @@ private:
   void watch(reader& from) {
     from.fd.async_wait(asio::posix::descriptor_base::wait_read,
                        [me = shared_from_this(), &from](error_code ec) {
-                         if (ec || me->ended_)
+                         if (ec)
                            return;
                          auto left = state::more;
                          for (int turn = 0; turn < reads_a_turn && left == state::more; ++turn)
                            left = me->pull(from).first;
                          // `go_on` watches again what waits for its reader.
-                         if (left != state::closed && !me->kept_->full(from.which))
-                           me->watch(from);
+                         if (left != state::closed) {
+                           if (!me->kept_->full(from.which))
+                             me->watch(from);
+                         } else if (!me->terminal_) {
+                           close(from.fd);
+                         }
                        });
   }
 
@@ -239,12 +244,18 @@ private:
     drain(out_);
     drain(err_);
     ended_ = true;
-    for (auto* each : {&exit_, &input_, &out_.fd, &err_.fd})
-      close(*each);
+    close(exit_);
+    close(input_);
+    if (!read_on_ || terminal_) {
+      close(out_.fd);
+      close(err_.fd);
+    }
     queue_.clear();
-    const auto events = std::exchange(events_, {});
-    if (events.on_exit)
-      events.on_exit(std::move(how));
+    const auto on_exit = std::exchange(events_.on_exit, {});
+    if (!out_.fd.is_open() && !err_.fd.is_open())
+      events_ = {};
+    if (on_exit)
+      on_exit(std::move(how));
     if (killing_)
       look_for_rest();
     unpin();
@@ -317,6 +328,7 @@ private:
   asio::steady_timer grace_;
   const std::shared_ptr<outputs> kept_;
   runtimes::exec_events events_;
+  const bool read_on_; ///< behind the program's own end
   input_queue queue_;
   bool input_open_ = false; ///< more may be written
   bool writing_ = false;    ///< waits for the program to read
@@ -329,6 +341,7 @@ private:
 class handle : public runtimes::running {
 public:
   explicit handle(const std::shared_ptr<program>& to) : kept_(to->kept()), program_(to) {}
+  ~handle() override { kept_->discard(); }
 
   runtimes::chunk read(output which, std::uint64_t offset, std::size_t most) const override {
     auto out = kept_->read(which, offset, most);

@@ -18,6 +18,10 @@ struct run_options {
   std::string marker; ///< as in the program's environment; empty: none
   std::size_t keep_bytes = 1u << 20;
   bool wait_for_reader = false;
+  /// What children that outlive the program write into its streams is read until they close them,
+  /// behind `on_exit` too, and told by `on_output`. Else the streams are closed at the program's
+  /// end, and who still writes gets SIGPIPE. Once the handle is dropped it is read and not kept.
+  bool read_on = false;
 };
 
 /// Starts a program on an io thread and calls `done` and the events there, as `place::exec` says.

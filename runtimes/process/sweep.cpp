@@ -85,7 +85,10 @@ bool has_marker(pid_t pid, const std::set<std::string>& markers) {
     if (entry.substr(0, prefix.size()) != prefix)
       continue;
     const std::string whole(entry.substr(prefix.size()));
-    return markers.count(whole) > 0 || markers.count(whole.substr(0, whole.find('.'))) > 0;
+    for (auto dot = whole.find('.'); dot != std::string::npos; dot = whole.find('.', dot + 1))
+      if (markers.count(whole.substr(0, dot)) > 0)
+        return true;
+    return markers.count(whole) > 0;
   }
   return false;
 }
@@ -226,6 +229,18 @@ void signal_tree(const process_tree& tree, int number, pid_t except) {
       signal_member(tree, pid, number);
     return true;
   });
+}
+
+sweep_result end_tree(const process_tree& tree, std::chrono::milliseconds grace) {
+  const auto deadline = clock::now() + grace;
+  signal_tree(tree, SIGTERM, 0);
+  while (const auto left = hold_any(tree)) {
+    const auto rest = std::chrono::ceil<std::chrono::milliseconds>(deadline - clock::now()).count();
+    pollfd end{left.get(), POLLIN, 0};
+    if (rest <= 0 || ::poll(&end, 1, static_cast<int>(rest)) == 0)
+      break;
+  }
+  return kill_tree(tree);
 }
 
 sweep_result kill_tree(const process_tree& tree) {

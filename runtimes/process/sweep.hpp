@@ -4,6 +4,7 @@
 
 #include <sys/types.h>
 
+#include <chrono>
 #include <cstddef>
 #include <set>
 #include <string>
@@ -36,6 +37,10 @@ struct sweep_result {
   std::size_t killed = 0;
   std::string failure; ///< a sentence, when the tree may still live
 };
+
+/// SIGTERM to the tree, and SIGKILL to what is left of it after `grace`; returns sooner when
+/// nothing is.
+sweep_result end_tree(const process_tree& tree, std::chrono::milliseconds grace);
 
 /// Kills the tree with SIGKILL, again and again until none of it is left, and waits for each to
 /// end.
