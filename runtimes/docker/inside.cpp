@@ -190,7 +190,8 @@ private:
 machine_room::machine_room(std::shared_ptr<docker_machines> machines_,
                            std::shared_ptr<event_follower> events_)
     : engine(machines_->shared_engine()), machines(std::move(machines_)),
-      events(std::move(events_)), programs(std::make_shared<launcher>(engine, events)),
+      events(std::move(events_)),
+      programs(std::make_shared<launcher>(engine, events, machines->start_limit())),
       sweeps(std::make_shared<sweeper>(programs)) {}
 
 std::shared_ptr<place> make_inside(std::shared_ptr<machine_room> room, std::string id) {

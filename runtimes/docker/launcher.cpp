@@ -45,8 +45,9 @@ std::string trimmed(std::string text) {
 
 } // namespace
 
-launcher::launcher(std::shared_ptr<docker_engine> engine, std::shared_ptr<event_follower> events)
-    : engine_(std::move(engine)), events_(std::move(events)) {}
+launcher::launcher(std::shared_ptr<docker_engine> engine, std::shared_ptr<event_follower> events,
+                   std::chrono::milliseconds start_limit)
+    : engine_(std::move(engine)), events_(std::move(events)), start_limit_(start_limit) {}
 
 void launcher::hear() {
   if (std::exchange(hearing_, true))
@@ -182,6 +183,7 @@ asio::awaitable<void> launcher::wait_closed(std::shared_ptr<exec_run> run) {
 /// Waits until the program runs. The engine opens the streams before it starts a program and writes
 /// there why it could not, so only its record tells the two apart. Gives why it was not started.
 asio::awaitable<std::string> launcher::started(std::shared_ptr<exec_run> run) {
+  const auto deadline = std::chrono::steady_clock::now() + start_limit_;
   auto pause = first_look;
   while (true) {
     const auto state = co_await inspect(run->exec_id);
@@ -192,6 +194,9 @@ asio::awaitable<std::string> launcher::started(std::shared_ptr<exec_run> run) {
       co_return "";
     if (!now.running && now.exit_code)
       break;
+    if (std::chrono::steady_clock::now() > deadline)
+      co_return "Docker took the program and did not start it within " +
+        std::to_string(start_limit_.count() / 1000) + " s";
     co_await run->changed.wait_for(pause);
     pause = std::min(pause * 2, longest_look);
   }

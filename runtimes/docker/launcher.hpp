@@ -4,6 +4,7 @@
 #include "runtimes/docker/follower.hpp"
 #include "runtimes/docker/machines.hpp"
 
+#include <chrono>
 #include <map>
 #include <memory>
 #include <string>
@@ -19,7 +20,9 @@ struct launched {
 /// Starts programs in containers and learns how they ended. On the engine's strand.
 class launcher : public std::enable_shared_from_this<launcher> {
 public:
-  launcher(std::shared_ptr<docker_engine> engine, std::shared_ptr<event_follower> events);
+  /// `start_limit`: how long the engine may take to start a program that it has accepted.
+  launcher(std::shared_ptr<docker_engine> engine, std::shared_ptr<event_follower> events,
+           std::chrono::milliseconds start_limit);
 
   /// Starts a program in a container and waits until it runs, or is known never to.
   boost::asio::awaitable<launched> launch(found_machine in, exec_request what, std::string marker,
@@ -43,6 +46,7 @@ private:
 
   std::shared_ptr<docker_engine> engine_;
   std::shared_ptr<event_follower> events_;
+  const std::chrono::milliseconds start_limit_;
   bool hearing_ = false;
   std::map<std::string, std::weak_ptr<exec_run>> runs_; ///< by exec id
 };

@@ -3,6 +3,7 @@
 #include "protocol/docker/records.hpp"
 #include "runtimes/docker/engine.hpp"
 
+#include <chrono>
 #include <functional>
 #include <map>
 #include <memory>
@@ -18,6 +19,8 @@ struct docker_options {
   /// The environment Docker is found by: DOCKER_HOST, DOCKER_TLS_VERIFY, DOCKER_CERT_PATH,
   /// DOCKER_CONFIG and HOME.
   std::map<std::string, std::string> env;
+  /// How long an engine may take to start a program that it has accepted.
+  std::chrono::milliseconds start_limit{60'000};
 };
 
 /// A container that is this host's machine, and what the engine says of it.
@@ -33,7 +36,7 @@ public:
   docker_machines(std::shared_ptr<docker_engine> engine, docker_options options);
 
   const std::shared_ptr<docker_engine>& shared_engine() const { return engine_; }
-  const docker_options& options() const { return options_; }
+  std::chrono::milliseconds start_limit() const { return options_.start_limit; }
 
   boost::asio::awaitable<outcome<std::vector<machine_record>>> list();
 

@@ -4,8 +4,10 @@
 #include <boost/asio/write.hpp>
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <array>
 #include <set>
+#include <span>
 
 using namespace ahpd;
 using namespace ahpd::runtimes;
@@ -38,6 +40,8 @@ struct carried : std::enable_shared_from_this<carried> {
       }
       if (&in == &near)
         asked.append(bytes.data(), n);
+      else if (hides_pids && asked.find("GET /v1.41/exec/") != std::string::npos)
+        hide_pid({bytes.data(), n});
       asio::async_write(
         out, asio::buffer(bytes.data(), n),
         [this, me, &in, &out, &bytes](boost::system::error_code failed, std::size_t) {
@@ -47,12 +51,21 @@ struct carried : std::enable_shared_from_this<carried> {
     });
   }
 
+  /// What has no "Pid" has not been started yet.
+  static void hide_pid(std::span<char> answer) {
+    const std::string_view name = "\"Pid\"";
+    const auto at = std::search(answer.begin(), answer.end(), name.begin(), name.end());
+    if (at != answer.end())
+      at[1] = 'p';
+  }
+
   void cut() {
     boost::system::error_code ignored;
     near.close(ignored);
     far.close(ignored);
   }
 
+  bool hides_pids = false;
   local::socket near;
   local::socket far;
   std::string asked;
@@ -63,7 +76,9 @@ struct carried : std::enable_shared_from_this<carried> {
 /// A way to the real engine that a test can cut.
 struct way {
   scratch folder;
-  docker_fixture on{{{"DOCKER_HOST", "unix://" + folder.path() + "/way.sock"}}};
+  docker_fixture on{{{"DOCKER_HOST", "unix://" + folder.path() + "/way.sock"}},
+                    std::chrono::seconds(2)};
+  bool hides_pids = false; ///< of programs
   local::acceptor acceptor{on.io};
   std::vector<std::shared_ptr<carried>> all;
 
@@ -82,6 +97,7 @@ struct way {
       if (ec)
         return;
       all.push_back(std::make_shared<carried>(std::move(socket)));
+      all.back()->hides_pids = hides_pids;
       all.back()->start();
       accept();
     });
@@ -146,4 +162,17 @@ TEST_CASE("a program's end that no event told of is learnt after the gap") {
   to.open();
   to.on.until("exit", [&] { return it->status.has_value(); });
   CHECK(it->status->code == 7);
+}
+
+TEST_CASE("a program that the engine takes and never starts is refused in a sentence") {
+  if (!docker_is_there())
+    return skip("a Docker Engine with debian:bookworm-slim");
+  way to;
+  const auto box = to.on.create(to.on.name("stuck")).id;
+  to.cut("");
+  to.hides_pids = true;
+  to.open();
+  const auto it = to.on.start(box, program({"sleep", "300"}));
+  CHECK_FALSE(it->program);
+  CHECK(it->refused == "Docker took the program and did not start it within 2 s");
 }

@@ -43,11 +43,13 @@ bool docker_is_there() {
   return there;
 }
 
-docker_fixture::docker_fixture(std::map<std::string, std::string> env)
+docker_fixture::docker_fixture(std::map<std::string, std::string> env,
+                               std::chrono::milliseconds start_limit)
     : host_id("test-" + unique()) {
   runtimes::docker_options options;
   options.host_id = host_id;
   options.env = std::move(env);
+  options.start_limit = start_limit;
   sut = runtimes::make_docker_runtime(io, options);
 }
 

@@ -37,7 +37,8 @@ struct docker_program {
 /// is removed, on failure too.
 class docker_fixture {
 public:
-  explicit docker_fixture(std::map<std::string, std::string> env = {});
+  explicit docker_fixture(std::map<std::string, std::string> env = {},
+                          std::chrono::milliseconds start_limit = std::chrono::seconds(60));
   ~docker_fixture();
 
   /// Runs the io_context until `done`; fails the test after a generous deadline.

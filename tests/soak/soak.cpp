@@ -81,6 +81,14 @@ public:
   bool idle() const { return idle_; }
   std::uint64_t sessions = 0;
 
+  /// Where it stands, for who waits for it in vain.
+  std::string tell() const {
+    constexpr const char* names[]{"cut", "cancelled", "dropped", "whole", "shell"};
+    return uri_ + (machine_.empty() ? "" : " in " + machine_) + ", to be " +
+           names[static_cast<int>(way_)] + ", asked last: " + waits_ +
+           (streaming_ ? ", streaming" : "") + ", heard last: " + last_.substr(0, 300);
+  }
+
 private:
   enum class way { cut, cancelled, dropped, whole, shell };
 
@@ -108,6 +116,7 @@ private:
   }
 
   void take(const std::string& text) {
+    last_ = text.substr(0, 300);
     if (text.find("\"result\"") < 60 || text.find("\"error\"") < 60)
       return on_answer(text);
     // Actions are not parsed: there are very many.
@@ -203,6 +212,7 @@ private:
   std::string uri_ = "ahp-root://";
   std::string chat_;
   std::string waits_; ///< the method that was asked last
+  std::string last_;  ///< frame, its beginning
   std::int64_t id_ = 0;
   std::int64_t seq_ = 0;
   way way_ = way::whole;
@@ -228,9 +238,16 @@ std::uint64_t work(std::uint16_t port, const std::vector<std::string>& machines,
   clients.run_for(time);
   for (auto& one : all)
     one->stop();
-  clients.run_until([&] {
-    return std::all_of(all.begin(), all.end(), [](const auto& one) { return one->idle(); });
-  });
+  try {
+    clients.run_until([&] {
+      return std::all_of(all.begin(), all.end(), [](const auto& one) { return one->idle(); });
+    });
+  } catch (const std::runtime_error&) {
+    for (const auto& one : all)
+      if (!one->idle())
+        std::fprintf(stderr, "stuck: %s\n", one->tell().c_str());
+    throw;
+  }
   std::uint64_t sessions = 0;
   for (auto& one : all)
     sessions += one->sessions;
@@ -300,13 +317,20 @@ int main(int argc, char** argv) {
   std::mt19937 random(std::random_device{}());
   const auto machines = machines_too ? make_machines(hub.port(), mark) : std::vector<std::string>{};
 
-  // long enough that what is kept for clients that come back has reached its bound
-  work(hub.port(), machines, std::chrono::seconds(std::max(20, seconds / 10)), random);
-  const auto before = settled(hub.pid(), mark);
-  print("after a first round", before);
-  const auto sessions = work(hub.port(), machines, std::chrono::seconds(seconds), random);
-  const auto after = settled(hub.pid(), mark);
-  print("after " + std::to_string(sessions) + " sessions", after);
+  holdings before, after;
+  try {
+    // long enough that what is kept for clients that come back has reached its bound
+    work(hub.port(), machines, std::chrono::seconds(std::max(20, seconds / 10)), random);
+    before = settled(hub.pid(), mark);
+    print("after a first round", before);
+    const auto sessions = work(hub.port(), machines, std::chrono::seconds(seconds), random);
+    after = settled(hub.pid(), mark);
+    print("after " + std::to_string(sessions) + " sessions", after);
+  } catch (const std::runtime_error& why) {
+    std::fprintf(stderr, "%s\n", why.what());
+    remove_machines(hub.port(), machines);
+    return 1;
+  }
   remove_machines(hub.port(), machines);
   const bool same = after.memory < before.memory * 1.2 + 8e6 &&
                     after.descriptors <= before.descriptors && after.programs == 0;

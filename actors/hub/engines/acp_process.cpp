@@ -147,7 +147,7 @@ void on_started(self_ptr self, const server_ptr& of, const runtimes::exec_result
       st.now->error_type = "agentNotStarted";
       st.now->error_message = result.refused;
     }
-    return gone(self, of);
+    return sweep(self, of); // one that was given up on may start yet
   }
   of->program = result.program;
   if (of->ending || st.leaving)
