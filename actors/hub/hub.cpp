@@ -138,6 +138,7 @@ transport::websocket_events connect(caf::actor_system& system, const services_pt
   return {[actor](std::string text) {
             caf::anon_send(actor, frame_in{std::make_shared<const std::string>(std::move(text))});
           },
+          {},
           [actor](const transport::close_reason& why) {
             caf::anon_send(actor, socket_closed{why.code});
           }};

@@ -91,9 +91,9 @@ private:
   bool open_ = false;
 };
 
-std::string frame_header(std::size_t n, bool masked) {
+std::string frame_header(std::size_t n, message_kind as, bool masked) {
   const char mark = masked ? static_cast<char>(0x80) : 0;
-  std::string out(1, static_cast<char>(0x81));
+  std::string out(1, static_cast<char>(as == message_kind::text ? 0x81 : 0x82));
   const auto big_endian = [&](int bytes) {
     for (int i = bytes - 1; i >= 0; --i)
       out += static_cast<char>((n >> (8 * i)) & 0xff);
@@ -160,7 +160,8 @@ public:
   void dial(const target& where, std::shared_ptr<tls_settings> tls, const http_request& upgrade,
             std::function<void(http_response)> refused);
 
-  void send(frame text) override;
+  void send(frame payload, message_kind as) override;
+  void when_taken(std::function<void()> due) override;
   void grant(std::size_t n) override;
   void close(std::uint16_t code, std::string_view why) override;
   std::size_t queued_bytes() const override { return out_->size(); }
@@ -296,18 +297,33 @@ void websocket_session::open() {
   read();
 }
 
-void websocket_session::send(frame text) {
+void websocket_session::send(frame payload, message_kind as) {
   if (shut_)
     return;
-  outbox::piece it{frame_header(text->size(), client_), nullptr, {}};
+  outbox::piece it{frame_header(payload->size(), as, client_), nullptr, {}};
   if (client_)
-    append_masked(it.head, *text);
+    append_masked(it.head, *payload);
   else
-    it.body = std::move(text);
+    it.body = std::move(payload);
   if (out_->put(std::move(it)) != outbox::taken::over)
     return;
   shut_ = true;
   pipe_->post([self = shared_from_this()] { self->overran(); });
+}
+
+void websocket_session::when_taken(std::function<void()> due) {
+  if (shut_)
+    return;
+  out_->put(
+    {{}, nullptr, [self = shared_from_this(), due = std::move(due)](error_code ec, std::size_t) {
+       if (ec || self->ended_)
+         return;
+       try {
+         due();
+       } catch (...) { // as in `open`
+         self->start_close({1011, "internal error"});
+       }
+     }});
 }
 
 void websocket_session::grant(std::size_t n) {
@@ -341,15 +357,16 @@ void websocket_session::received(error_code ec) {
     return read_failed(ec);
   if (closing_)
     return;
-  if (!ws_->got_text())
+  const bool is_text = ws_->got_text();
+  if (!is_text && !events_.on_binary)
     return start_close({1003, "only text messages are understood"});
-  std::string text = beast::buffers_to_string(in_.data());
+  std::string message = beast::buffers_to_string(in_.data());
   in_.consume(in_.size());
   if (in_.capacity() > keep_bytes)
     in_.shrink_to_fit();
   try {
-    if (events_.on_text)
-      events_.on_text(std::move(text));
+    if (const auto& hears = is_text ? events_.on_text : events_.on_binary)
+      hears(std::move(message));
   } catch (...) { // as in `open`
     return start_close({1011, "internal error"});
   }

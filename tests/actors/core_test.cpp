@@ -19,10 +19,11 @@ struct recorded_socket : transport::websocket {
   std::mutex guard;
   std::vector<transport::frame> sent;
 
-  void send(transport::frame text) override {
+  void send(transport::frame text, transport::message_kind) override {
     std::lock_guard lock(guard);
     sent.push_back(std::move(text));
   }
+  void when_taken(std::function<void()>) override {}
   void grant(std::size_t) override {}
   void close(std::uint16_t code, std::string_view) override { closed = code; }
   std::size_t queued_bytes() const override { return 0; }

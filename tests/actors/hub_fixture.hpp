@@ -23,11 +23,12 @@ namespace ahpd::tests {
 /// The client side of a connection without a socket: keeps every frame, and waits for one, bounded.
 class loop_socket : public transport::websocket {
 public:
-  void send(transport::frame text) override {
+  void send(transport::frame text, transport::message_kind) override {
     std::lock_guard lock(guard_);
     frames_.push_back(json::parse(*text));
     came_.notify_all();
   }
+  void when_taken(std::function<void()>) override {}
   void grant(std::size_t) override {}
   void close(std::uint16_t, std::string_view) override {
     std::lock_guard lock(guard_);

@@ -11,7 +11,8 @@ namespace {
 
 /// A socket that says how much waits for its peer, and keeps what it is sent.
 struct slow_socket : transport::websocket {
-  void send(transport::frame text) override { sent.push_back(json::parse(*text)); }
+  void send(transport::frame text, transport::message_kind) override { sent.push_back(json::parse(*text)); }
+  void when_taken(std::function<void()>) override {}
   void grant(std::size_t) override {}
   void close(std::uint16_t, std::string_view) override { closed = true; }
   std::size_t queued_bytes() const override { return queued; }

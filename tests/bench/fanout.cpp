@@ -21,7 +21,8 @@ constexpr int rounds = 5;
 /// A socket that takes frames and lets them go.
 struct sink : transport::websocket {
   std::uint64_t bytes = 0;
-  void send(transport::frame text) override { bytes += text->size(); }
+  void send(transport::frame text, transport::message_kind) override { bytes += text->size(); }
+  void when_taken(std::function<void()>) override {}
   void grant(std::size_t) override {}
   void close(std::uint16_t, std::string_view) override {}
   std::size_t queued_bytes() const override { return 0; }

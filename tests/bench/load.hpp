@@ -154,6 +154,7 @@ private:
             if (c->on_text)
               c->on_text(text);
           },
+          {},
           [](const transport::close_reason&) {}};
       },
       [](const transport::http_response& why) { give_up("no connection: " + why.body); });

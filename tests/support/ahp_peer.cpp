@@ -116,7 +116,7 @@ ahp_peer::~ahp_peer() {
 transport::http_response ahp_peer::refused(const std::string& url, peer_options how) {
   link dialled;
   dialled.dial(url, how, [] {
-    return transport::websocket_events{[](std::string) {}, [](auto) {}};
+    return transport::websocket_events{[](std::string) {}, {}, [](auto) {}};
   });
   dialled.run(how.limit, [&] { return dialled.socket || dialled.refusal; });
   if (dialled.socket)

@@ -55,6 +55,7 @@ TEST_CASE("many threads send at once; each one's messages arrive whole and in or
                 it->grant(1);
                 ++heard;
               },
+              {},
               [&](close_reason) { ++closed; }};
     };
   };
@@ -66,7 +67,7 @@ TEST_CASE("many threads send at once; each one's messages arrive whole and in or
     [&](std::shared_ptr<websocket> it) -> websocket_events {
       near = std::move(it);
       ++opened;
-      return {{}, [&](close_reason) { ++closed; }};
+      return {{}, {}, [&](close_reason) { ++closed; }};
     },
     [](http_response) {});
   await(opened, 2);

@@ -58,13 +58,18 @@ const std::string upgrade = "GET /ws HTTP/1.1\r\nHost: x\r\nConnection: keep-ali
 struct heard {
   std::shared_ptr<websocket> socket;
   std::vector<std::string> texts;
+  std::vector<std::string> all; ///< with the kind before each
+  bool takes_binary = false;
   std::optional<close_reason> closed;
 
   websocket_events events() {
+    const auto hear = [this](std::string it) { all.push_back("binary " + it); };
     return {[this](std::string it) {
               CHECK(!closed);
+              all.push_back("text " + it);
               texts.push_back(std::move(it));
             },
+            takes_binary ? hear : std::function<void(std::string)>(),
             [this](close_reason why) {
               CHECK(!closed);
               closed = std::move(why);
@@ -139,6 +144,61 @@ TEST_CASE_FIXTURE(fixture, "texts go both ways, fragmented or not, and right beh
     CHECK(got.payload == std::string(n, 'a'));
   }
   on.until([&] { return it.socket->queued_bytes() == 0; }, "an empty queue");
+}
+
+TEST_CASE_FIXTURE(fixture, "binary messages go both ways among texts where they are heard") {
+  it.takes_binary = true;
+  open();
+  peer->write(client_frame('\x02', "b") + client_frame('\x80', "\xff") + client_frame(text, "t") +
+              client_frame(binary, ""));
+  on.until([&] { return it.all.size() == 3; }, "messages");
+  CHECK(it.all == std::vector<std::string>{"binary b\xff", "text t", "binary "});
+  it.socket->send(shared("\xfe"), message_kind::binary);
+  it.socket->send(shared("t"));
+  it.socket->send(shared(std::string(70'000, '\0')), message_kind::binary);
+  for (const auto& [first, payload] : {server_frame{binary, "\xfe"}, server_frame{text, "t"},
+                                       server_frame{binary, std::string(70'000, '\0')}}) {
+    const auto got = read_frame(*peer);
+    CHECK(got.first == first);
+    CHECK((got.payload == payload));
+  }
+}
+
+TEST_CASE_FIXTURE(fixture, "an owner that waits until its frames are taken outlives a slow peer") {
+  websocket_limits bounds;
+  bounds.outbound_bytes = 200'000;
+  open(bounds);
+  constexpr std::size_t frames = 200, size = 65'000; // more than the kernel's buffers take
+  std::size_t sent = 0;
+  std::function<void()> feed = [&] {
+    if (sent == frames)
+      return;
+    it.socket->send(shared(std::string(size, static_cast<char>('a' + sent++ % 26))),
+                    message_kind::binary);
+    it.socket->when_taken([&] { feed(); });
+  };
+  feed();
+  on.settle();
+  const auto before = sent;
+  CHECK(before > 1);
+  CHECK(before < frames);
+  CHECK(it.socket->queued_bytes() <= size + 16);
+  for (std::size_t i = 0; i < frames; ++i)
+    CHECK((read_frame(*peer).payload == std::string(size, static_cast<char>('a' + i % 26))));
+  CHECK(!it.closed);
+}
+
+TEST_CASE_FIXTURE(fixture, "what waits to be taken is not told once the socket has ended") {
+  open();
+  int told = 0;
+  it.socket->send(shared(std::string(32u << 20, 'a')));
+  it.socket->when_taken([&] { ++told; });
+  on.settle();
+  peer->close();
+  await_closed();
+  it.socket->when_taken([&] { ++told; });
+  on.settle();
+  CHECK(told == 0);
 }
 
 TEST_CASE_FIXTURE(fixture, "what is no text message in bounds ends the socket with its code") {
@@ -340,7 +400,7 @@ TEST_CASE_FIXTURE(fixture, "what the owner throws ends the socket with 1011, not
     return [&](std::shared_ptr<websocket>) -> websocket_events {
       if (at_once)
         throw std::runtime_error("secret");
-      return {[](std::string) { throw std::runtime_error("secret"); }, {}};
+      return {[](std::string) { throw std::runtime_error("secret"); }, {}, {}};
     };
   };
   sut = serve(on, handlers);
@@ -426,6 +486,7 @@ TEST_CASE_FIXTURE(dialled, "a dialled socket speaks to a served one, over TCP or
   SUBCASE("Unix") {
     where.unix_path = dir.path() + "/sut.sock";
   }
+  near.takes_binary = far.takes_binary = true;
   open({}, where);
   const std::string big(1'000'000, 'b');
   near.socket->send(shared("hello"));
@@ -435,6 +496,11 @@ TEST_CASE_FIXTURE(dialled, "a dialled socket speaks to a served one, over TCP or
   on.until([&] { return near.texts.size() == 2 && far.texts.size() == 2; }, "all messages");
   CHECK(far.texts == std::vector<std::string>{"hello", big});
   CHECK(near.texts == std::vector<std::string>{big, "\xc3\xa4"});
+  near.socket->send(shared(big), message_kind::binary);
+  far.socket->send(shared("\xff"), message_kind::binary);
+  on.until([&] { return near.all.size() == 3 && far.all.size() == 3; }, "the binary messages");
+  CHECK((far.all.back() == "binary " + big));
+  CHECK(near.all.back() == "binary \xff");
   near.socket->close(1000, "done");
   on.until([&] { return near.closed && far.closed; }, "both ends");
   CHECK(near.closed->code == 1000);
