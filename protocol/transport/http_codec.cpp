@@ -6,6 +6,8 @@
 #include <boost/beast/http/status.hpp>
 
 #include <algorithm>
+#include <array>
+#include <charconv>
 
 namespace http = boost::beast::http;
 namespace beast = boost::beast;
@@ -111,7 +113,7 @@ std::string request_head(const http_request& what, const std::string& default_ho
   return error.empty() ? out + "\r\n" : std::string();
 }
 
-std::string response_head(const http_response& what, bool close, bool body_follows) {
+std::string response_head(const http_response& what, bool close, framing body) {
   const auto reason = http::obsolete_reason(static_cast<http::status>(what.status));
   std::string out = "HTTP/1.1 " + std::to_string(what.status) + " ";
   out.append(reason.data(), reason.size());
@@ -127,9 +129,18 @@ std::string response_head(const http_response& what, bool close, bool body_follo
   }
   if (close)
     out += "Connection: close\r\n";
-  if (body_follows)
-    out += "Content-Length: " + std::to_string(what.body.size()) + "\r\n";
+  if (body == framing::length)
+    out += "Content-Length: " +
+           std::to_string(what.file ? what.file->size : std::uint64_t{what.body.size()}) + "\r\n";
+  else if (body == framing::chunked)
+    out += "Transfer-Encoding: chunked\r\n";
   return out + "\r\n";
+}
+
+std::string chunk_head(std::size_t n) {
+  std::array<char, 2 * sizeof n> digits{};
+  const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), n, 16).ptr;
+  return std::string(digits.data(), end) + "\r\n";
 }
 
 bool has_token(std::string_view value, std::string_view token) {

@@ -54,8 +54,18 @@ extern template class message_parser<false>;
 std::string request_head(const http_request& what, const std::string& default_host,
                          std::string& error);
 
+/// How the end of an answer's body is known.
+enum class framing : std::uint8_t {
+  none,    ///< there is no body, or the end of the connection is its end
+  length,  ///< by Content-Length: the file's size, else the body's
+  chunked, ///< RFC 9112, 7.1
+};
+
 /// Head of an answer. Control characters in a value become spaces.
-std::string response_head(const http_response& what, bool close, bool body_follows);
+std::string response_head(const http_response& what, bool close, framing body);
+
+/// The line before `n` bytes of a chunked body. Zero bytes would be its end.
+std::string chunk_head(std::size_t n);
 
 /// True when the comma-separated list `value` has `token`, without case.
 bool has_token(std::string_view value, std::string_view token);

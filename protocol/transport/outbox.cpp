@@ -152,6 +152,7 @@ void outbox::written(error_code ec, std::size_t n) {
     std::lock_guard lock(guard_);
     size_ -= n;
   }
+  taken_ += n;
   if (ec)
     return fail(ec);
   while (next_ < buffers_.size() && n >= buffers_[next_].size())

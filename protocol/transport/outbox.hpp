@@ -3,6 +3,7 @@
 #include "protocol/transport/pipe.hpp"
 #include "protocol/transport/websocket.hpp"
 
+#include <cstdint>
 #include <deque>
 #include <mutex>
 
@@ -41,6 +42,9 @@ public:
   /// Any thread: bytes that the kernel has not taken.
   std::size_t size() const;
 
+  /// On the strand: bytes that the kernel has taken till now.
+  std::uint64_t taken_bytes() const { return taken_; }
+
   /// On the strand: frees the queue without a word to anyone.
   void clear();
 
@@ -69,6 +73,7 @@ private:
   std::string joined_;
   std::vector<boost::asio::const_buffer> buffers_;
   std::size_t next_ = 0; ///< first buffer that is not wholly written
+  std::uint64_t taken_ = 0;
 };
 
 } // namespace ahpd::transport

@@ -9,6 +9,7 @@
 
 #include <arpa/inet.h>
 #include <netinet/tcp.h>
+#include <sys/sendfile.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 
@@ -263,6 +264,34 @@ void pipe::write_some(const asio::const_buffer* first, std::size_t count, comple
     io_->socket.async_write_some(what, std::move(keeping));
 }
 
+void pipe::send_file(int descriptor, std::uint64_t offset, std::size_t count, completion done) {
+  // By way of the loop, so that other connections have their turn between two pieces.
+  post([self = shared_from_this(), descriptor, offset, count, done = std::move(done)]() mutable {
+    self->try_send_file(descriptor, offset, count, std::move(done));
+  });
+}
+
+void pipe::try_send_file(int descriptor, std::uint64_t offset, std::size_t count, completion done) {
+  if (!is_open())
+    return done(asio::error::not_connected, 0);
+  ssize_t n = -1;
+  do {
+    auto from = static_cast<off_t>(offset);
+    n = ::sendfile(io_->socket.native_handle(), descriptor, &from, count);
+  } while (n < 0 && errno == EINTR);
+  if (n >= 0)
+    return done({}, static_cast<std::size_t>(n));
+  if (errno != EAGAIN)
+    return done({errno, boost::system::system_category()}, 0);
+  io_->socket.async_wait(asio::socket_base::wait_write,
+                         [self = shared_from_this(), descriptor, offset, count,
+                          done = std::move(done)](error_code ec) mutable {
+                           if (ec)
+                             return done(ec, 0);
+                           self->try_send_file(descriptor, offset, count, std::move(done));
+                         });
+}
+
 void pipe::arm(clock::duration after, std::function<void()> due) {
   if (!io_)
     return;
@@ -289,11 +318,16 @@ void pipe::watch(std::function<void()> due) {
 }
 
 bool pipe::unwatch() {
-  error_code ec;
-  io_->socket.cancel(ec);
+  cancel();
   char seen;
   const auto n = ::recv(io_->socket.native_handle(), &seen, 1, MSG_PEEK | MSG_DONTWAIT);
   return n < 0 && (errno == EAGAIN || errno == EWOULDBLOCK);
+}
+
+void pipe::cancel() {
+  error_code ec;
+  if (io_)
+    io_->socket.cancel(ec);
 }
 
 void pipe::shutdown_write() {
@@ -312,6 +346,13 @@ void pipe::close() {
   io_->socket.close(ec);
   if (io_->resolver)
     io_->resolver->cancel();
+}
+
+void pipe::reset() {
+  error_code ec;
+  if (io_)
+    io_->socket.set_option(asio::socket_base::linger(true, 0), ec);
+  close();
 }
 
 void pipe::linger() {

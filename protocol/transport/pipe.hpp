@@ -81,6 +81,11 @@ public:
   /// Gathers. The array of buffers must live until `done`.
   void write_some(const boost::asio::const_buffer* first, std::size_t count, completion done);
 
+  /// Gives the kernel up to `count` bytes of a file, once the peer has room; `done` hears how many
+  /// it took, 0 where the file ends before `offset`. Not over TLS, and only in a program that
+  /// ignores SIGPIPE, which sendfile(2) cannot hold back.
+  void send_file(int descriptor, std::uint64_t offset, std::size_t count, completion done);
+
   /// Bytes that were read already; the next reads give them first.
   void unread(std::string_view bytes) { unread_.insert(0, bytes); }
 
@@ -93,8 +98,13 @@ public:
   /// Ends the watch; false when the peer closed or sent something unasked.
   bool unwatch();
 
+  /// Ends what is pending with `operation_aborted`, unless it is done already.
+  void cancel();
+
   void shutdown_write();
   void close();
+  /// Closes so that a TCP peer gets an error where it would take an end for a proper one.
+  void reset();
   /// Says that no more comes, waits a little for the peer to close, and closes. A plain `close`
   /// with bytes unread would make the kernel drop what was written last.
   void linger();
@@ -111,6 +121,7 @@ private:
 
   void abandon() noexcept override;
   void drain(std::shared_ptr<std::string> into);
+  void try_send_file(int descriptor, std::uint64_t offset, std::size_t count, completion done);
   void connect_unix(const target& where, std::function<void(std::string)> done);
   void connect_next(std::shared_ptr<struct dialling> how);
   void secure(std::shared_ptr<struct dialling> how);

@@ -36,7 +36,8 @@ using upgrade_answer =
 /// Takes the body of a request piece by piece, for what is too large to hold. Called on the
 /// connection's strand.
 struct body_taker {
-  /// One piece; the next one is read once `more` was called, from any thread.
+  /// One piece of up to 256 KiB; the next one is read once `more` was called, from any thread.
+  /// Dropping `more` uncalled gives the rest up.
   std::function<void(std::string piece, std::function<void()> more)> take;
   /// The last call: whether the body is whole. False: the peer went, or an answer was given before.
   std::function<void(bool whole)> end;

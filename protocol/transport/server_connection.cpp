@@ -4,6 +4,7 @@
 
 #include <boost/beast/http/error.hpp>
 
+#include <algorithm>
 #include <atomic>
 
 namespace asio = boost::asio;
@@ -14,15 +15,8 @@ namespace ahpd::transport {
 namespace {
 
 constexpr std::size_t read_bytes = 4u << 10;
-constexpr std::size_t keep_bytes = 16u << 10; ///< reading memory that an idle connection may keep
-
-http_response sentence(unsigned status, const std::string& why) {
-  return {status, {{"Content-Type", "text/plain; charset=utf-8"}}, why + "\n"};
-}
-
-bool has_body(unsigned status) {
-  return status >= 200 && status != 204 && status != 304;
-}
+constexpr std::size_t body_read_bytes = 64u << 10; ///< once a body is awaited
+constexpr std::size_t piece_bytes = 256u << 10;    ///< of a body that goes to a taker
 
 } // namespace
 
@@ -36,30 +30,37 @@ struct server_connection::reply_slot {
 
   void give(http_response what) {
     if (!used.exchange(true))
-      to->pipe_->post(
-        [it = to, what = std::move(what)]() mutable { it->respond(std::move(what), true); });
+      to->pipe_->post([it = to, what = std::move(what)]() mutable {
+        if (it->parser_) // else the request was refused before its end
+          it->respond(std::move(what), true);
+      });
   }
 };
 
-/// The owner's end of a body that goes on.
-struct server_connection::open_body final : body_stream {
+/// What the taker of a body calls for more of it. Dropping it uncalled gives the rest up.
+struct server_connection::piece_slot {
   std::shared_ptr<server_connection> to;
+  std::atomic<bool> used = false;
 
-  explicit open_body(std::shared_ptr<server_connection> it) : to(std::move(it)) {}
-  ~open_body() override {
-    to->pipe_->post([it = to] { it->end_stream(); });
+  explicit piece_slot(std::shared_ptr<server_connection> it) : to(std::move(it)) {}
+  ~piece_slot() {
+    if (!used.exchange(true))
+      to->pipe_->post([it = to] { it->end_intake(false); });
   }
 
-  void send(std::string bytes) override {
-    to->pipe_->post(
-      [it = to, bytes = std::move(bytes)]() mutable { it->stream(std::move(bytes)); });
+  void more() {
+    if (!used.exchange(true))
+      to->pipe_->post([it = to] {
+        if (it->intake_)
+          it->hand_on();
+      });
   }
 };
 
 server_connection::server_connection(asio::io_context& io, std::shared_ptr<server_core> of,
                                      std::shared_ptr<pipe> over,
                                      std::shared_ptr<server_core::ticket> ticket)
-    : io_(io), core_(std::move(of)), pipe_(over),
+    : anchored(io), io_(io), core_(std::move(of)), pipe_(over),
       out_(std::make_shared<outbox>(io, over, std::numeric_limits<std::size_t>::max())),
       ticket_(std::move(ticket)) {}
 
@@ -72,13 +73,19 @@ void server_connection::start() {
     [self = shared_from_this()] { self->await_request(self->core_->bounds.request_time); });
 }
 
+void server_connection::abandon() noexcept {
+  const auto self = weak_from_this().lock(); // what the owner gave may be the last that holds it
+  const auto taker = std::exchange(intake_, std::nullopt);
+  const auto stream = std::exchange(stream_, std::nullopt);
+}
+
 void server_connection::await_request(std::chrono::seconds patience) {
   if (!pipe_->is_open())
     return;
   parser_.emplace();
   parser_->header_limit(static_cast<std::uint32_t>(core_->bounds.header_bytes));
-  parser_->body_limit(core_->bounds.body_bytes);
-  header_seen_ = begun_ = false;
+  parser_->body_limit(boost::none); // until it is known whether somebody takes the body
+  header_seen_ = begun_ = head_only_ = false;
   pipe_->arm(patience, [self = shared_from_this()] { self->late(); });
   if (in_.size() > 0)
     parse();
@@ -87,18 +94,37 @@ void server_connection::await_request(std::chrono::seconds patience) {
 }
 
 void server_connection::read() {
-  pipe_->read_some(
-    in_.prepare(read_bytes),
-    [self = shared_from_this()](error_code ec, std::size_t n) { self->received(ec, n); });
+  if (intake_)
+    pipe_->arm(core_->bounds.request_time, [self = shared_from_this()] { self->late(); });
+  reading_ = true;
+  pipe_->read_some(in_.prepare(room()), [self = shared_from_this()](error_code ec, std::size_t n) {
+    self->received(ec, n);
+  });
+}
+
+/// How much is read at once.
+std::size_t server_connection::room() const {
+  if (!header_seen_)
+    return read_bytes;
+  if (intake_) // what is left of the line before a chunk counts, so that a piece has its bound
+    return piece_bytes - std::min(in_.size(), piece_bytes - read_bytes);
+  const auto left = parser_->content_length_remaining();
+  return std::clamp<std::uint64_t>(left.value_or(body_read_bytes), read_bytes, body_read_bytes);
 }
 
 void server_connection::received(error_code ec, std::size_t n) {
-  if (!parser_)
-    return; // late: refused while this was on its way
-  if (ec)
-    return pipe_->close();
+  reading_ = false;
   in_.commit(n);
-  parse();
+  if (stream_)
+    return ec ? stream_lost() : read_ahead();
+  if (const auto keep = std::exchange(keep_after_reading_, std::nullopt))
+    return responded({}, *keep); // what was wrong with the read shows at the next one
+  if (!parser_)
+    return; // answered while this was on its way
+  if (!ec)
+    return parse();
+  pipe_->close();
+  end_intake(false);
 }
 
 void server_connection::parse() {
@@ -107,18 +133,16 @@ void server_connection::parse() {
   while (true) {
     error_code ec;
     parser_->feed(in_, ec);
-    if (ec == http::error::header_limit)
-      return refuse(431, "the request's header is longer than " +
-                           std::to_string(core_->bounds.header_bytes) + " bytes");
-    if (ec == http::error::body_limit)
-      return refuse(413, "the request's body is longer than " +
-                           std::to_string(core_->bounds.body_bytes) + " bytes");
     if (ec)
-      return refuse(400, "the request is not HTTP/1.1: " + ec.message());
+      return refuse_parsed(ec);
     if (!header_seen_ && parser_->is_header_done()) {
       header_seen_ = true;
       if (!check_header())
         return;
+    } else if (!parser_->is_done() && header_seen_ && in_.size() > core_->bounds.header_bytes) {
+      return refuse(400, "the line before a chunk of the request's body is too long");
+    } else if (intake_) {
+      return hand_on();
     } else if (parser_->is_done()) {
       return serve();
     } else {
@@ -127,21 +151,94 @@ void server_connection::parse() {
   }
 }
 
+void server_connection::refuse_parsed(error_code why) {
+  if (why == http::error::header_limit)
+    return refuse(431, "the request's header is longer than " +
+                         std::to_string(core_->bounds.header_bytes) + " bytes");
+  if (why == http::error::body_limit)
+    return refuse(413, "the request's body is longer than " +
+                         std::to_string(core_->bounds.body_bytes) + " bytes");
+  refuse(400, "the request is not HTTP/1.1: " + why.message());
+}
+
+/// False when the request is answered with its header.
 bool server_connection::check_header() {
   const auto& headers = parser_->what.headers;
   if (parser_->repeated_host || (parser_->is_http11 && !headers.count("Host"))) {
     refuse(400, "the request must have one Host field");
     return false;
   }
-  if (has_token(value_of(headers, "Expect"), "100-continue") && !parser_->is_done() &&
-      in_.size() == 0)
+  if (parser_->is_done())
+    return true;
+  const bool expects = has_token(value_of(headers, "Expect"), "100-continue") && in_.size() == 0;
+  if (!offer_body() || !within_bounds())
+    return false;
+  if (expects)
     out_->put({"HTTP/1.1 100 Continue\r\n\r\n", nullptr, {}});
   return true;
 }
 
+/// Asks the owner whether it takes the body in pieces. False: it answers already.
+bool server_connection::offer_body() {
+  if (!core_->handlers.on_body || core_->closing())
+    return true;
+  const auto slot = std::make_shared<reply_slot>(shared_from_this());
+  parser_->what.peer = pipe_->peer();
+  head_only_ = parser_->what.method == "HEAD";
+  try {
+    if (auto taker = core_->handlers.on_body(
+          parser_->what, [slot](http_response answer) { slot->give(std::move(answer)); }))
+      intake_.emplace(intake{std::move(*taker), {}});
+  } catch (...) { // as in `serve`
+    slot->give(sentence(500, "internal error"));
+  }
+  if (!intake_)
+    return !slot->used.exchange(true); // this slot's end is no answer
+  parser_->body_to = [this](std::string_view bytes) { intake_->piece.append(bytes); };
+  return !slot->used;
+}
+
+/// The bound of a body that is held whole. Beast would ask for it before the owner is asked.
+bool server_connection::within_bounds() {
+  if (intake_)
+    return true;
+  const auto most = core_->bounds.body_bytes;
+  parser_->body_limit(most); // of a chunked one
+  if (parser_->content_length().value_or(0) <= most)
+    return true;
+  refuse_parsed(http::error::body_limit);
+  return false;
+}
+
+/// Gives the taker what was read; reads on when there is nothing to give.
+void server_connection::hand_on() {
+  pipe_->disarm();
+  if (intake_->piece.empty())
+    return parser_->is_done() ? end_intake(true) : read();
+  const auto slot = std::make_shared<piece_slot>(shared_from_this());
+  try {
+    intake_->to.take(std::exchange(intake_->piece, {}), [slot] { slot->more(); });
+  } catch (...) { // as in `serve`
+    refuse(500, "internal error");
+  }
+}
+
+void server_connection::end_intake(bool whole) {
+  if (!intake_)
+    return;
+  const auto was = *std::exchange(intake_, std::nullopt);
+  try {
+    was.to.end(whole);
+  } catch (...) { // the answer is still to be given, or dropped
+  }
+}
+
 /// The request did not come in time. A peer that said nothing is owed nothing.
 void server_connection::late() {
-  if (begun_)
+  if (intake_)
+    refuse(408, "nothing came of the request's body for " +
+                  std::to_string(core_->bounds.request_time.count()) + " s");
+  else if (begun_)
     refuse(408, "the request took longer than " +
                   std::to_string(core_->bounds.request_time.count()) + " s to arrive");
   else
@@ -210,113 +307,6 @@ std::optional<http_response> server_connection::upgrade_fault(const http_request
 /// Answers a request that could not be read to its end; the connection is of no more use.
 void server_connection::refuse(unsigned status, const std::string& why) {
   respond(sentence(status, why), false);
-}
-
-void server_connection::respond(http_response what, bool keep) {
-  if (what.status < 200 || what.status > 599)
-    what = sentence(500, "internal error");
-  keep = keep && parser_ && parser_->is_done() && parser_->is_http11 && parser_->keep_alive() &&
-         !core_->closing();
-  parser_.reset();
-  const bool body = has_body(what.status);
-  if (what.goes_on && body && !head_only_)
-    return respond_on(std::move(what));
-  auto head = response_head(what, !keep, body);
-  frame text;
-  if (body && !std::exchange(head_only_, false))
-    text = std::make_shared<const std::string>(std::move(what.body));
-  out_->put(
-    {std::move(head), std::move(text),
-     [self = shared_from_this(), keep](error_code ec, std::size_t) { self->responded(ec, keep); }});
-  watch_writing(std::numeric_limits<std::size_t>::max());
-}
-
-/// Answers with a body whose end is the connection's.
-void server_connection::respond_on(http_response what) {
-  pipe_->disarm();
-  streams_ = true;
-  stream(response_head(what, true, false) + what.body);
-  watch_peer();
-  try {
-    on_stream_lost_ = what.goes_on(std::make_unique<open_body>(shared_from_this()));
-  } catch (...) { // as in `serve`; what was dropped ends the body
-  }
-}
-
-void server_connection::stream(std::string bytes) {
-  if (!streams_)
-    return;
-  if (out_->size() + bytes.size() > core_->bounds.stream_bytes)
-    return stream_lost();
-  out_->put({std::move(bytes), nullptr, {}});
-  if (!std::exchange(stream_watched_, true))
-    watch_stream(std::numeric_limits<std::size_t>::max());
-}
-
-/// Nothing more is asked on this connection; reading tells when the peer is gone.
-void server_connection::watch_peer() {
-  in_.clear();
-  pipe_->read_some(in_.prepare(read_bytes),
-                   [self = shared_from_this()](error_code ec, std::size_t) {
-                     if (ec)
-                       return self->stream_lost();
-                     if (self->streams_)
-                       self->watch_peer();
-                   });
-}
-
-/// As `watch_writing`, while something is on its way.
-void server_connection::watch_stream(std::size_t left) {
-  const auto now = out_->size();
-  stream_watched_ = now > 0;
-  if (!stream_watched_ || !streams_)
-    return;
-  if (now >= left)
-    return stream_lost();
-  pipe_->arm(core_->bounds.request_time,
-             [self = shared_from_this(), now] { self->watch_stream(now); });
-}
-
-/// The owner has nothing more to say.
-void server_connection::end_stream() {
-  if (!std::exchange(streams_, false))
-    return;
-  const auto unused = std::exchange(on_stream_lost_, {});
-  out_->put({{}, nullptr, [self = shared_from_this()](error_code, std::size_t) {
-               self->pipe_->close();
-               self->ticket_.reset();
-             }});
-  watch_writing(std::numeric_limits<std::size_t>::max());
-}
-
-void server_connection::stream_lost() {
-  if (!std::exchange(streams_, false))
-    return;
-  pipe_->close();
-  ticket_.reset();
-  if (const auto told = std::exchange(on_stream_lost_, {}))
-    told();
-}
-
-/// Closes when the peer took nothing for a while.
-void server_connection::watch_writing(std::size_t left) {
-  const auto now = out_->size();
-  if (now >= left)
-    return pipe_->close();
-  pipe_->arm(core_->bounds.request_time,
-             [self = shared_from_this(), now] { self->watch_writing(now); });
-}
-
-void server_connection::responded(error_code ec, bool keep) {
-  if (ec)
-    return pipe_->close();
-  if (!keep) {
-    pipe_->linger();
-    return ticket_.reset();
-  }
-  if (in_.size() == 0 && in_.capacity() > keep_bytes)
-    in_.shrink_to_fit();
-  await_request(core_->bounds.keep_alive);
 }
 
 } // namespace ahpd::transport

@@ -7,6 +7,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstring>
 
 namespace ahpd::tests {
@@ -41,6 +42,11 @@ template <class Name> int listening(int family, const Name& name) {
   REQUIRE(::bind(fd, reinterpret_cast<const sockaddr*>(&name), sizeof name) == 0);
   REQUIRE(::listen(fd, 16) == 0);
   return fd;
+}
+
+ssize_t send_some(int fd, std::string_view bytes) {
+  return ::send(fd, bytes.data(), std::min(bytes.size(), std::size_t{256} << 10),
+                MSG_DONTWAIT | MSG_NOSIGNAL);
 }
 
 bool readable(int fd) {
@@ -89,13 +95,24 @@ void raw_peer::shutdown_write() {
 void raw_peer::write(std::string_view bytes) {
   loop_.until(
     [&] {
-      const auto n = ::send(fd_, bytes.data(), bytes.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
+      const auto n = send_some(fd_, bytes);
       if (n < 0)
         return errno != EAGAIN; // the peer closed; what it said is still to be read
       bytes.remove_prefix(static_cast<std::size_t>(n));
       return bytes.empty();
     },
     "room to write");
+}
+
+std::size_t raw_peer::write_till_full(std::string_view bytes) {
+  std::size_t written = 0;
+  for (int full = 0; full < 2 && written < bytes.size();) {
+    const auto n = send_some(fd_, bytes.substr(written));
+    full = n > 0 ? 0 : full + 1;
+    written += n > 0 ? static_cast<std::size_t>(n) : 0;
+    loop_.settle();
+  }
+  return written;
 }
 
 /// Takes what is there; false when nothing was.
@@ -113,6 +130,11 @@ bool raw_peer::fill() {
       in_.append(some, static_cast<std::size_t>(n));
   }
   return any;
+}
+
+bool raw_peer::ended() {
+  fill();
+  return ended_;
 }
 
 std::string raw_peer::read_until(std::string_view text) {

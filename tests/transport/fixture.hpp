@@ -38,12 +38,16 @@ public:
   raw_peer& operator=(const raw_peer&) = delete;
 
   void write(std::string_view bytes);
+  /// Writes what the kernel takes until the server reads nothing more; gives how much that was.
+  std::size_t write_till_full(std::string_view bytes);
   /// Reads until the text was seen, and gives everything read so far and not yet taken, up to its
   /// end.
   std::string read_until(std::string_view text);
   std::string read_exactly(std::size_t n);
   /// Reads until the other side closed.
   std::string read_all();
+  /// Takes what has come; true when the other side has closed.
+  bool ended();
   void shutdown_write();
   void close();
   int descriptor() const { return fd_; }
