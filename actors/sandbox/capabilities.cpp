@@ -56,10 +56,12 @@ void probe(self_ptr self) {
                                                           self->state.now->here = std::move(found);
                                                           finish(self);
                                                         })] { done(probe_here(*host)); });
-  st.asking_browser = get(
-    self, {options.browser_host, options.browser_port}, "/json/version", [self](const auto& got) {
-      self->state.now->browser = browser_answer(self->state.host->options, got);
-    });
+  transport::target browser;
+  browser.host = options.browser_host;
+  browser.port = options.browser_port;
+  st.asking_browser = get(self, browser, "/json/version", [self](const auto& got) {
+    self->state.now->browser = browser_answer(self->state.host->options, got);
+  });
   const auto worker = plain_target(options.computer_url);
   if (!worker) {
     st.now->computer = computer_answer("AIO_COMPUTER_USE_URL is no http:// URL");

@@ -38,7 +38,9 @@ aiod_process::aiod_process(std::vector<std::string> words, std::map<std::string,
   const auto at = said.find("\"port\":\"");
   REQUIRE(at != std::string::npos);
   port_ = static_cast<std::uint16_t>(std::stoi(said.substr(at + 8)));
-  transport::target where{"127.0.0.1", port_};
+  transport::target where;
+  where.host = "127.0.0.1";
+  where.port = port_;
   client_ = transport::make_http_client(io_, where);
 }
 
