@@ -1,5 +1,7 @@
 #include "tests/programs/aiod_support.hpp"
 
+#include "tests/programs/openapi_check.hpp"
+
 #include <doctest/doctest.h>
 
 #include <filesystem>
@@ -56,7 +58,8 @@ std::string aiod_process::log() {
 
 aiod_answer aiod_process::send(transport::http_request what) {
   std::optional<transport::http_result> got;
-  const auto name = what.method + " " + what.target;
+  const auto what_method = what.method, what_target = what.target;
+  const auto name = what_method + " " + what_target;
   const auto exchange =
     client_->send(std::move(what), {std::chrono::seconds(60), 256u << 20},
                   [&](transport::http_result result) { got = std::move(result); });
@@ -65,7 +68,22 @@ aiod_answer aiod_process::send(transport::http_request what) {
   }
   REQUIRE_MESSAGE(got, name);
   REQUIRE_MESSAGE(got->response, name << ": " << got->failed.text);
+  check(what_method, what_target, *got->response);
   return {got->response->status, std::move(got->response->headers), std::move(got->response->body)};
+}
+
+void aiod_process::check(const std::string& method, const std::string& target,
+                         const transport::http_response& got) {
+  if (method == "HEAD" || method == "OPTIONS")
+    return;
+  static const json::value document =
+    json::parse(run_program({{AIOD_BINARY, "print-openapi"}, {}, {}}).output);
+  const auto type = got.headers.find("Content-Type");
+  const auto fault = openapi_fault(document, method, target, got.status,
+                                   type == got.headers.end() ? "" : type->second, got.body);
+  CHECK_MESSAGE(fault.empty(), method << " " << target << " (" << got.status << "): " << fault
+                                      << "\n"
+                                      << got.body.substr(0, 500));
 }
 
 aiod_answer aiod_process::ask(const std::string& method, const std::string& target,

@@ -54,6 +54,9 @@ public:
   json::value sh(const std::string& script) { return run({{"command", script}}); }
 
 private:
+  void check(const std::string& method, const std::string& target,
+             const transport::http_response& got);
+
   scratch files_;
   std::unique_ptr<tests::program> running_;
   std::uint16_t port_ = 0;
