@@ -2,6 +2,7 @@
 
 #include "protocol/json.hpp"
 
+#include <spdlog/async.h>
 #include <spdlog/sinks/stdout_sinks.h>
 #include <spdlog/spdlog.h>
 
@@ -15,6 +16,7 @@ namespace ahpd::core::log {
 namespace {
 
 constexpr std::size_t shortest_secret = 4;
+constexpr std::size_t lines_waiting = 1024;  ///< for a reader of standard output
 constexpr std::size_t longest_value = 2'000; ///< a longer detail is cut: a log is no transcript
 
 std::mutex secrets_guard;
@@ -123,10 +125,17 @@ std::string shown(std::string text) {
 }
 
 void start(std::string_view level, stream to) {
-  spdlog::sink_ptr into = std::make_shared<spdlog::sinks::stderr_sink_mt>();
-  if (to == stream::out)
-    into = std::make_shared<spdlog::sinks::stdout_sink_mt>();
-  auto logger = std::make_shared<spdlog::logger>("log", std::move(into));
+  std::shared_ptr<spdlog::logger> logger;
+  if (to == stream::error) {
+    logger =
+      std::make_shared<spdlog::logger>("log", std::make_shared<spdlog::sinks::stderr_sink_mt>());
+  } else {
+    static const auto writer =
+      std::make_shared<spdlog::details::thread_pool>(lines_waiting, std::size_t{1});
+    logger = std::make_shared<spdlog::async_logger>(
+      "log", std::make_shared<spdlog::sinks::stdout_sink_mt>(), writer,
+      spdlog::async_overflow_policy::overrun_oldest);
+  }
   // `line` gives an object without its opening brace and time; both come from the pattern, so that
   // the time is taken once, by spdlog.
   logger->set_pattern(R"({"time":"%Y-%m-%dT%H:%M:%S.%eZ",%v)", spdlog::pattern_time_type::utc);

@@ -19,7 +19,9 @@ using field = std::pair<std::string_view, std::string>;
 
 enum class stream { error, out };
 
-/// Starts the log. `level` is one of debug, info, warning, error.
+/// Starts the log. `level` is one of debug, info, warning, error. Lines for standard output, which
+/// are many, are written by a thread of their own: a reader that stops stops nobody, and loses the
+/// oldest of what it did not read.
 void start(std::string_view level, stream to = stream::error);
 
 /// Text that must never appear in a line, such as the connection token: it is replaced wherever it

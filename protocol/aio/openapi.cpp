@@ -152,6 +152,8 @@ object answers_of(const route& r) {
   }
   const char* code = r.out == gives::websocket ? "101" : r.out == gives::nothing ? "204" : "200";
   object out{{code, std::move(ok)}};
+  if (r.out == gives::nothing)
+    out["401"] = object{{"description", "Not authorised"}};
   if (r.out == gives::bytes)
     out["206"] = out.at("200");
   if (!r.query.empty() || !r.body.empty())

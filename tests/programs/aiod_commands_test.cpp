@@ -255,7 +255,9 @@ TEST_CASE("a session that is deleted takes with it what runs, also what was left
   const tests::lifeline one(sut.folder() + "/one"), two(sut.folder() + "/two");
   const auto left = sut.sh(one.take() + "(setsid sleep 1000 >/dev/null 2>&1 &)");
   const auto session = text(left, "session_id");
-  begin(sut, {{"command", two.take() + "sleep 1000"}, {"session", session}});
+  const auto going =
+    begin(sut, {{"command", two.take() + "echo up; sleep 1000"}, {"session", session}});
+  sut.ask("GET", going + "?wait=true");
   CHECK(one.held());
   CHECK(sut.ask("DELETE", "/v2/commands/sessions/" + session).status == 200);
   one.wait_let_go();
