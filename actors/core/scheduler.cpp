@@ -4,6 +4,7 @@
 #include <boost/asio/executor_work_guard.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/post.hpp>
+#include <boost/asio/steady_timer.hpp>
 #include <boost/asio/thread_pool.hpp>
 #include <caf/actor_system.hpp>
 #include <caf/detail/thread_safe_actor_clock.hpp>
@@ -131,6 +132,16 @@ asio::io_context& io_of(caf::actor_system& system) {
 
 asio::thread_pool& blocking_pool_of(caf::actor_system& system) {
   return coordinator_of(system).blocking();
+}
+
+std::shared_ptr<void> call_after(caf::actor_system& system, std::chrono::milliseconds after,
+                                 std::function<void()> due) {
+  const auto timer = std::make_shared<asio::steady_timer>(io_of(system), after);
+  timer->async_wait([due = std::move(due)](const boost::system::error_code& ec) {
+    if (!ec)
+      due();
+  });
+  return timer;
 }
 
 void run_blocking(caf::actor_system& system, std::function<void()> work) {

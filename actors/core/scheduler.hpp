@@ -3,7 +3,9 @@
 #include <caf/actor_system_config.hpp>
 #include <caf/fwd.hpp>
 
+#include <chrono>
 #include <functional>
+#include <memory>
 
 namespace boost::asio {
 class io_context;
@@ -22,6 +24,11 @@ boost::asio::io_context& io_of(caf::actor_system& system);
 
 /// The few threads for what blocks: files, name look-ups, hashing.
 boost::asio::thread_pool& blocking_pool_of(caf::actor_system& system);
+
+/// Calls `due` on a thread of the system after a while, unless what this gives is dropped before.
+/// To be dropped before the system ends.
+std::shared_ptr<void> call_after(caf::actor_system& system, std::chrono::milliseconds after,
+                                 std::function<void()> due);
 
 /// Runs `work` on the blocking pool.
 void run_blocking(caf::actor_system& system, std::function<void()> work);

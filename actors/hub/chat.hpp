@@ -1,5 +1,6 @@
 #pragma once
 
+#include "actors/core/later.hpp"
 #include "actors/core/owner.hpp"
 #include "actors/hub/services.hpp"
 #include "actors/hub/tools.hpp"
@@ -78,6 +79,7 @@ struct chat_state {
     std::string client_id;
     std::string tool; ///< as that client calls it
     caf::response_promise answer;
+    core::later late = {}; ///< tells when it takes too long
   };
 
   chat_start start;

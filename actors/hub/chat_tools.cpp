@@ -42,7 +42,8 @@ void call_tool(chat_ptr self, const call_offered_tool& what, caf::response_promi
   publish(self, ready);
   mirror_question(self, ready);
   if (const auto limit = st.host->client_tool_timeout; limit.count() > 0)
-    self->delayed_send(self, limit, call_late{what.call});
+    st.calls[what.call].late =
+      core::later(self->system(), limit, caf::actor_cast<caf::actor>(self), call_late{what.call});
 }
 
 void fail_call(chat_ptr self, const std::string& call, const std::string& why) {

@@ -333,7 +333,9 @@ void on_unfollow(self_ptr self, const core::unfollow& u) {
   auto& st = self->state;
   st.host->order->unfollow(*st.doc, *u.box);
   if (u.lost)
-    self->delayed_send(self, st.host->return_grace, client_settled{u.box->client_id()});
+    st.away[u.box->client_id()] =
+      core::later(self->system(), st.host->return_grace, caf::actor_cast<caf::actor>(self),
+                  client_settled{u.box->client_id()});
   else
     drop_if_gone(self, u.box->client_id());
 }
@@ -424,7 +426,10 @@ caf::behavior session_actor(caf::stateful_actor<session_state>* self, services_p
     [self](const core::client_action& a) { on_client_action(self, a); },
     [self](const core::follow& f) { return self->state.host->order->follow(*self->state.doc, f); },
     [self](const core::unfollow& u) { on_unfollow(self, u); },
-    [self](const client_settled& who) { drop_if_gone(self, who.client_id); },
+    [self](const client_settled& who) {
+      self->state.away.erase(who.client_id);
+      drop_if_gone(self, who.client_id);
+    },
     [self](const join_session& who) {
       publish(self, {{"type", "session/activeClientSet"}, {"activeClient", *who.client}});
       tell_tools(self);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "actors/core/later.hpp"
 #include "actors/hub/chat.hpp"
 #include "actors/hub/services.hpp"
 #include "config/store.hpp"
@@ -7,6 +8,7 @@
 #include <caf/behavior.hpp>
 #include <caf/stateful_actor.hpp>
 
+#include <map>
 #include <string>
 #include <vector>
 
@@ -68,11 +70,12 @@ struct session_state {
   config::session_row row; ///< `state` in it is not kept up: `doc` is
   std::shared_ptr<core::channel> doc;
   std::vector<chat> chats;
-  json::value summary;   ///< as it was last told
-  tool_list tools;       ///< as they were last told
-  bool renamed = false;  ///< by a person: no agent gives it another title
-  json::value changes;   ///< ChangesSummary; null: nothing was edited
-  caf::actor changesets; ///< null: nobody asked for them yet
+  json::value summary;                     ///< as it was last told
+  tool_list tools;                         ///< as they were last told
+  bool renamed = false;                    ///< by a person: no agent gives it another title
+  json::value changes;                     ///< ChangesSummary; null: nothing was edited
+  caf::actor changesets;                   ///< null: nobody asked for them yet
+  std::map<std::string, core::later> away; ///< clients whose connection was lost, till they settled
 };
 
 /// Where the programs of a session of this state run; in the folder `otherwise` when it names none.

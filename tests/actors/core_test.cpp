@@ -1,6 +1,8 @@
 #include "actors/core/channel.hpp"
 #include "actors/core/directory.hpp"
+#include "actors/core/later.hpp"
 #include "actors/core/log.hpp"
+#include "actors/core/scheduler.hpp"
 #include "actors/core/supervisor.hpp"
 
 #include <caf/all.hpp>
@@ -365,4 +367,40 @@ TEST_CASE("a log line is JSON and holds no secret") {
   const auto parsed = json::parse("{" + line);
   CHECK(parsed.at("url") == "ws://h/?tkn=<redacted>&x");
   CHECK(parsed.at("raw") == "abc?\n");
+}
+
+namespace {
+
+struct parcel {
+  std::shared_ptr<int> content;
+};
+
+} // namespace
+
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(parcel)
+
+TEST_CASE("what is sent for later comes then, and not at all when it is called off") {
+  caf::actor_system_config cfg;
+  core::use_asio_scheduler(cfg, 1);
+  caf::actor_system system(cfg);
+  const auto content = std::make_shared<int>(7);
+  {
+    caf::scoped_actor here(system);
+    const auto to = caf::actor_cast<caf::actor>(here);
+    core::later never(system, 1h, to, parcel{content});
+    const core::later soon(system, 1ms, to, parcel{std::make_shared<int>(8)});
+    CHECK(content.use_count() == 2);
+    never = {};
+    here->receive([](const parcel& what) { CHECK(*what.content == 8); });
+  }
+  // what waits keeps nobody alive, and nobody misses who has gone
+  const auto owner = std::make_shared<int>(9);
+  auto gone = system.spawn(
+    [owner](caf::event_based_actor*) -> caf::behavior { return {[owner](const parcel&) {}}; });
+  const core::later late(system, 1h, gone, parcel{content});
+  CHECK(owner.use_count() > 1);
+  caf::anon_send_exit(gone, caf::exit_reason::kill);
+  system.await_all_actors_done();
+  gone = nullptr;
+  CHECK(owner.use_count() == 1);
 }

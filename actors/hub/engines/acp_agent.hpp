@@ -1,5 +1,6 @@
 #pragma once
 
+#include "actors/core/later.hpp"
 #include "actors/hub/engines/acp.hpp"
 #include "actors/hub/tools_server.hpp"
 #include "protocol/acp/handshake.hpp"
@@ -48,6 +49,7 @@ struct server {
   std::string asked; ///< the method that is to open the session; for a sentence when it takes long
   unsigned applying = 0; ///< rounds of settings that it was not asked all of yet
   bool open = false;     ///< its session is there and takes prompts
+  core::later late = {}; ///< tells when that takes too long
 
   /// Requests for a person's yes or no that were not answered yet, by the call they are about.
   struct question {

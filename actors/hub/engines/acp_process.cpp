@@ -204,7 +204,8 @@ void start_server(self_ptr self) {
   auto& st = self->state;
   st.server = std::make_shared<server>(st.agent->id, st.now->what.place, random_hex(16));
   ++st.going;
-  self->delayed_send(self, st.limits.open, late_atom::value, st.server->marker);
+  st.server->late = core::later(self->system(), st.limits.open, caf::actor_cast<caf::actor>(self),
+                                late_atom::value, st.server->marker);
   // What is started is known to the store first: a hub that is killed leaves nothing running.
   auto session = std::make_shared<std::string>();
   auto job = [session, marker = st.server->marker, uri = st.context.chat_uri,
