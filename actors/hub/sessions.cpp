@@ -3,6 +3,7 @@
 #include "actors/core/clock.hpp"
 #include "actors/core/errors.hpp"
 #include "actors/core/log.hpp"
+#include "actors/core/scheduler.hpp"
 #include "actors/hub/catalogue.hpp"
 #include "actors/hub/changes.hpp"
 #include "actors/hub/changes_kept.hpp"
@@ -18,6 +19,8 @@
 
 #include <caf/all.hpp>
 
+#include <malloc.h>
+
 #include <sys/stat.h>
 
 namespace ahpd::hub {
@@ -26,11 +29,15 @@ namespace {
 
 using self_ptr = caf::stateful_actor<sessions_state>*;
 using opened_atom = caf::atom_constant<caf::atom("opened")>;
+using tidy_atom = caf::atom_constant<caf::atom("tidy")>;
 namespace build = ahp::build;
 
 /// `listSessions`: at most this many a page, and this many when no limit is given (spec "Store").
 constexpr std::uint64_t longest_page = 500;
 constexpr std::uint64_t page_without_limit = 1000;
+
+/// After the end of a session; the ends of others meanwhile count with it.
+constexpr std::chrono::seconds tidy_after{20};
 
 constexpr std::chrono::seconds machine_limit{60};
 
@@ -320,6 +327,13 @@ void on_session_down(self_ptr self, const caf::down_msg& msg) {
   }
 }
 
+/// What ended sessions held lies in pieces between what is in use, and the allocator gives that
+/// back to the system only when it is told to.
+void tidy_later(self_ptr self) {
+  if (!std::exchange(self->state.tidying, true))
+    self->delayed_send(self, tidy_after, tidy_atom::value);
+}
+
 } // namespace
 
 caf::behavior sessions_actor(caf::stateful_actor<sessions_state>* self, services_ptr host) {
@@ -340,6 +354,7 @@ caf::behavior sessions_actor(caf::stateful_actor<sessions_state>* self, services
       return promised([&](auto promise) { create(self, what, promise); });
     },
     [=](const end_session& what) {
+      tidy_later(self);
       return promised([&](caf::response_promise promise) {
         const auto id = ahp::session_id(what.uri);
         if (!id)
@@ -356,6 +371,10 @@ caf::behavior sessions_actor(caf::stateful_actor<sessions_state>* self, services
                   });
         });
       });
+    },
+    [self](tidy_atom) {
+      self->state.tidying = false;
+      core::run_blocking(self->system(), [] { ::malloc_trim(0); });
     },
     [self](const client_settled& who) {
       for (const auto& [id, session] : self->state.open)

@@ -63,6 +63,7 @@ struct sessions_state {
   std::set<std::string> claimed;    ///< ids of sessions that are being made
   /// Who waits for a session that is being read from the store.
   std::map<std::string, std::vector<caf::response_promise>> opening;
+  bool tidying = false; ///< memory is given back in a while
 };
 
 /// Makes, opens, lists and ends sessions, and starts one again whose actor crashed.
