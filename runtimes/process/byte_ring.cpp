@@ -23,15 +23,9 @@ std::uint64_t byte_ring::append(std::string_view bytes) {
   return begin() - before;
 }
 
-void byte_ring::shrink(std::size_t bound) {
-  if (bound >= bound_)
-    return;
-  const auto kept = read(end_ - std::min(size_, bound));
-  bound_ = bound;
-  first_ = 0;
-  size_ = kept.bytes.size();
-  store_.assign(kept.bytes.begin(), kept.bytes.end());
-  store_.shrink_to_fit();
+void byte_ring::forget() {
+  bound_ = first_ = size_ = 0;
+  std::vector<char>().swap(store_);
 }
 
 runtimes::chunk byte_ring::read(std::uint64_t offset, std::size_t most) const {

@@ -19,8 +19,8 @@ public:
   /// Adds bytes and gives how many older ones (or of these, their first) it no longer keeps.
   std::uint64_t append(std::string_view bytes);
 
-  /// Keeps at most `bound` bytes from now on; more than before it never does.
-  void shrink(std::size_t bound);
+  /// Keeps nothing of what it has, and from now on only counts.
+  void forget();
 
   /// At most `most` bytes from `offset` on, or from the oldest kept one when that was evicted.
   runtimes::chunk read(std::uint64_t offset, std::size_t most = SIZE_MAX) const;

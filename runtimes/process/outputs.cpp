@@ -28,18 +28,9 @@ bool outputs::full(runtimes::output which) {
 }
 
 void outputs::discard() {
-  shrink(0);
-}
-
-void outputs::shrink(std::size_t bound) {
   const std::lock_guard held(mutex_);
   for (auto& ring : rings_)
-    ring.shrink(bound);
-}
-
-std::size_t outputs::capacity() {
-  const std::lock_guard held(mutex_);
-  return rings_[0].capacity() + rings_[1].capacity();
+    ring.forget();
 }
 
 bool outputs::room(runtimes::output which) {

@@ -26,12 +26,6 @@ public:
   /// Keeps nothing from now on, and forgets what it has.
   void discard();
 
-  /// Keeps at most `bound` bytes of each from now on. Not more than before.
-  void shrink(std::size_t bound);
-
-  /// Bytes of memory in use.
-  std::size_t capacity();
-
   /// True once after `full` said true and enough was read since: the writer is to go on.
   bool room(runtimes::output which);
 

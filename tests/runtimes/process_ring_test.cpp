@@ -89,3 +89,15 @@ TEST_CASE("any sequence of appends reads like the end of one string") {
     }
   }
 }
+
+TEST_CASE("a ring that forgot goes on counting, and holds no memory") {
+  byte_ring ring(8);
+  ring.append("abcdef");
+  ring.forget();
+  CHECK(ring.capacity() == 0);
+  CHECK(ring.begin() == 6);
+  CHECK(ring.read(0).bytes.empty());
+  CHECK(ring.append("gh") == 2);
+  CHECK(ring.end() == 8);
+  CHECK(ring.capacity() == 0);
+}
