@@ -234,7 +234,8 @@ TEST_CASE("the documents tell of every route, each of its own version") {
   aiod_process sut;
   const auto paths = [&](const std::string& target) {
     std::set<std::string> out;
-    for (const auto& [path, item] : sut.ask("GET", target).json().at("paths").as_object())
+    const auto document = sut.ask("GET", target).json();
+    for (const auto& [path, item] : document.at("paths").as_object())
       out.emplace(path);
     return out;
   };

@@ -56,7 +56,7 @@ TEST_CASE("what is wrong with a body is told with its place") {
   CHECK(body_error(R"({"command":null})") == "invalid type: null, expected a string");
   CHECK(body_error(R"({"command":["a"]})") == "invalid type: sequence, expected a string");
   CHECK(body_error(R"({"command":"x","limit":11})") == "must be between 0 and 10");
-  CHECK(body_error(R"({"command":"x","limit":1e999})").find("not JSON") != std::string::npos);
+  CHECK(body_error(R"({"command":"x","limit":1e999})") == "must be between 0 and 10");
   CHECK(body_error(R"({"command":"x","count":0})") == "must be 1 or more");
   CHECK(body_error(R"({"command":"x","count":1.5})") ==
         "invalid type: floating point `1.5E0`, expected an integer");
@@ -114,7 +114,7 @@ TEST_CASE("every route is found by its own path, and tells who has not its metho
     CHECK(found.what->operation == r.operation);
     for (const auto& [name, value] : found.values)
       CHECK(value == "a b");
-    CHECK(find_route(r.method, path, surface::v2).what == nullptr == r.path.starts_with("/v1/"));
+    CHECK((find_route(r.method, path, surface::v2).what == nullptr) == r.path.starts_with("/v1/"));
   }
   CHECK(find_route("GET", "/v2/commands/sessions", surface::full).what->operation ==
         "listCommandSessions");
@@ -139,7 +139,8 @@ TEST_CASE("a document describes what it is made from") {
   CHECK(read.at("parameters").at(0).at("in") == json::value("path"));
   CHECK(read.at("parameters").at(1).at("name") == json::value("offset"));
   CHECK(all.at("paths").at("/health").at("get").at("security").as_array().empty());
-  for (const auto& [path, item] : openapi(document::all, surface::v2, "1").at("paths").as_object())
+  const auto only_v2 = openapi(document::all, surface::v2, "1");
+  for (const auto& [path, item] : only_v2.at("paths").as_object())
     CHECK_FALSE(std::string_view(path.data(), path.size()).starts_with("/v1/"));
 }
 
@@ -175,11 +176,11 @@ TEST_CASE("a trace goes on from a caller's word for it") {
   CHECK(got->sampled);
   CHECK(traceparent(id, span, true) == "00-" + id + "-" + span + "-01");
   CHECK(parse_traceparent("cc-" + id + "-" + span + "-00-more"));
-  for (const std::string wrong :
-       {"", "00-" + id + "-" + span, "ff-" + id + "-" + span + "-01",
-        "00-" + std::string(32, '0') + "-" + span + "-01",
-        "00-" + id + "-" + std::string(16, '0') + "-01", "00-" + id + "-" + span + "-01-more",
-        "00-4BF92F3577B34DA6A3CE929D0E0E4736-" + span + "-01", "00-" + id + "x" + span + "-01"})
+  for (const auto& wrong : std::vector<std::string>{
+         "", "00-" + id + "-" + span, "ff-" + id + "-" + span + "-01",
+         "00-" + std::string(32, '0') + "-" + span + "-01",
+         "00-" + id + "-" + std::string(16, '0') + "-01", "00-" + id + "-" + span + "-01-more",
+         "00-4BF92F3577B34DA6A3CE929D0E0E4736-" + span + "-01", "00-" + id + "x" + span + "-01"})
     CHECK_FALSE_MESSAGE(parse_traceparent(wrong), wrong);
 }
 
