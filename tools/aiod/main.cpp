@@ -1,6 +1,5 @@
 #include "actors/sandbox/version.hpp"
 #include "config/nearest.hpp"
-#include "config/options.hpp"
 #include "protocol/aio/openapi.hpp"
 #include "tools/aiod/start.hpp"
 
@@ -9,6 +8,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <exception>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -88,7 +88,10 @@ strings take_words(int argc, char** argv) {
 
 /// The environment, whose secrets are overwritten where /proc/…/environ shows them.
 std::map<std::string, std::string> take_environment() {
-  auto out = ahpd::config::real_surroundings().environment;
+  std::map<std::string, std::string> out;
+  for (char** entry = ::environ; entry && *entry; ++entry)
+    if (const auto* equals = std::strchr(*entry, '='))
+      out.emplace(std::string(*entry, static_cast<std::size_t>(equals - *entry)), equals + 1);
   for (char** entry = ::environ; entry && *entry; ++entry)
     for (const char* name : {"AIO_API_KEY=", "SANDBOX_API_KEY=", "OTEL_EXPORTER_OTLP_HEADERS=",
                              "OTEL_EXPORTER_OTLP_TRACES_HEADERS="})
