@@ -1,6 +1,7 @@
 #include "actors/hub/command_turn.hpp"
 
 #include "actors/core/errors.hpp"
+#include "actors/core/parent.hpp"
 #include "actors/hub/terminals.hpp"
 #include "protocol/ahp/builders.hpp"
 #include "protocol/ahp/terminal_stream.hpp"
@@ -161,7 +162,7 @@ caf::behavior command_turn(caf::stateful_actor<command_state>* self, services_pt
     if (!self->state.terminal.empty())
       self->quit();
   };
-  self->monitor(self->state.start.chat);
+  core::watch_parent(self, self->state.start.chat);
   self->set_down_handler([leave](caf::down_msg&) { leave(); });
   self->set_exit_handler([leave](caf::exit_msg&) { leave(); });
   begin(self);

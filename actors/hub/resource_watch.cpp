@@ -1,6 +1,7 @@
 #include "actors/hub/resource_watch.hpp"
 
 #include "actors/core/errors.hpp"
+#include "actors/core/parent.hpp"
 #include "actors/core/run_here.hpp"
 #include "actors/hub/file_scheme.hpp"
 #include "protocol/ahp/codes.hpp"
@@ -95,7 +96,7 @@ caf::behavior resource_watch_actor(caf::stateful_actor<resource_watch_state>* se
   for (const char* key : {"excludes", "includes"})
     if (const auto* given = params.if_contains(key); given && given->is_object())
       state[key] = *given;
-  self->monitor(creator);
+  core::watch_parent(self, creator);
   self->set_down_handler([self](const caf::down_msg&) {
     self->state.creator_left = true;
     end_if_left(self);

@@ -3,6 +3,7 @@
 #include "actors/core/clock.hpp"
 #include "actors/core/errors.hpp"
 #include "actors/core/log.hpp"
+#include "actors/core/parent.hpp"
 #include "actors/hub/catalogue.hpp"
 #include "actors/hub/changes_kept.hpp"
 #include "actors/hub/session_changes.hpp"
@@ -411,7 +412,7 @@ caf::behavior session_actor(caf::stateful_actor<session_state>* self, services_p
     start_chat(self, st.chats.size() - 1, chat);
   }
   take_over_changesets(self);
-  self->monitor(parent);
+  core::watch_parent(self, parent);
   self->set_down_handler([self, source = parent.address()](caf::down_msg& msg) {
     if (msg.source == source)
       return self->quit(std::move(msg.reason));

@@ -1,6 +1,7 @@
 #include "actors/hub/terminal.hpp"
 
 #include "actors/core/clock.hpp"
+#include "actors/core/parent.hpp"
 #include "actors/core/run_here.hpp"
 #include "protocol/ahp/actions.hpp"
 
@@ -293,7 +294,7 @@ caf::behavior terminal_actor(caf::stateful_actor<terminal_state>* self, services
   auto& st = self->state;
   st.host = std::move(host);
   st.start = std::move(start);
-  self->monitor(st.start.terminals);
+  core::watch_parent(self, st.start.terminals);
   self->set_down_handler([self](caf::down_msg&) { leave(self); });
   self->set_exit_handler([self](caf::exit_msg&) { leave(self); });
   begin(self);

@@ -1,5 +1,6 @@
 #include "actors/sandbox/command.hpp"
 
+#include "actors/core/parent.hpp"
 #include "actors/core/run_here.hpp"
 #include "actors/core/scheduler.hpp"
 #include "actors/sandbox/command_answers.hpp"
@@ -296,7 +297,7 @@ caf::behavior command_actor(caf::stateful_actor<command_state>* self, services_p
   auto& st = self->state;
   st.host = std::move(host);
   st.start = std::move(start);
-  self->monitor(st.start.keeper);
+  core::watch_parent(self, st.start.keeper);
   self->set_down_handler([self](caf::down_msg& msg) { self->quit(std::move(msg.reason)); });
   begin(self);
   return {

@@ -2,6 +2,7 @@
 #include "actors/core/directory.hpp"
 #include "actors/core/later.hpp"
 #include "actors/core/log.hpp"
+#include "actors/core/parent.hpp"
 #include "actors/core/scheduler.hpp"
 #include "actors/core/supervisor.hpp"
 
@@ -10,6 +11,8 @@
 #include <doctest/doctest.h>
 
 #include <thread>
+
+#include <malloc.h>
 
 using namespace ahpd;
 using namespace std::chrono_literals;
@@ -403,4 +406,34 @@ TEST_CASE("what is sent for later comes then, and not at all when it is called o
   system.await_all_actors_done();
   gone = nullptr;
   CHECK(owner.use_count() == 1);
+}
+
+TEST_CASE("a parent holds nothing of children that have ended, and its end is told to the others") {
+  caf::actor_system_config cfg;
+  core::use_asio_scheduler(cfg, 1);
+  caf::actor_system system(cfg);
+  const auto idle = [](caf::event_based_actor*) -> caf::behavior { return {[](int) {}}; };
+  auto parent = system.spawn(idle);
+  const auto child = [parent](caf::event_based_actor* self) -> caf::behavior {
+    core::watch_parent(self, parent);
+    self->set_down_handler([self](caf::down_msg& msg) { self->quit(std::move(msg.reason)); });
+    return {[self](int) { self->quit(); }};
+  };
+  caf::scoped_actor here(system);
+  const auto make_some = [&](int count) {
+    for (int i = 0; i < count; ++i) {
+      const auto one = system.spawn(child);
+      here->monitor(one);
+      caf::anon_send(one, 1);
+      here->receive([](const caf::down_msg&) {});
+    }
+  };
+  make_some(100);
+  const auto before = ::mallinfo2().uordblks;
+  make_some(2'000);
+  CHECK(::mallinfo2().uordblks < before + 2'000 * 50);
+  const auto last = system.spawn(child);
+  here->monitor(last);
+  caf::anon_send_exit(parent, caf::exit_reason::user_shutdown);
+  here->receive([&](const caf::down_msg& msg) { CHECK(msg.source == last.address()); });
 }
