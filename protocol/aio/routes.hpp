@@ -37,5 +37,6 @@ extern const std::span<const route> info_routes;
 extern const std::span<const route> command_routes;
 extern const std::span<const route> bash_routes;
 extern const std::span<const route> file_routes;
+extern const std::span<const route> file_routes_v1;
 
 } // namespace ahpd::aio

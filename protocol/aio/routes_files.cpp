@@ -133,6 +133,23 @@ constexpr field removed[] = {
   need("is_directory", type::flag, "What it was."),
 };
 
+constexpr field upload[] = {
+  need("file", type::text, "The bytes, with a file name."),
+  may("path", type::text, "Where to; else the file's name in the directory for temporary files."),
+};
+constexpr field uploaded[] = {
+  need("file_path", type::text, "Where it is."),
+  need("file_size", type::integer, "Its bytes."),
+  need("success", type::flag, ""),
+};
+constexpr field download[] = {
+  need("path", type::text, a_path),
+  may("change_policy", type::text,
+      "abort: 409 or a broken connection when the file changes meanwhile.")
+    .one_of("ignore|abort")
+    .otherwise("\"ignore\""),
+};
+
 constexpr route v2[] = {
   {"GET",
    "/v2/fs/read",
@@ -176,10 +193,46 @@ constexpr route v2[] = {
    takes::json, two_paths, gives::object, moved},
   {"POST", "/v2/fs/delete", "deleteFile", "files", "Delete a file or a directory", only_owner,
    takes::json, remove, gives::object, removed},
+  {"POST", "/v2/fs/upload", "uploadFile", "files", "Upload a file of any size", only_owner,
+   takes::multipart, upload, gives::object, uploaded},
+  {"GET",
+   "/v2/fs/download",
+   "downloadFile",
+   "files",
+   "A file's bytes, or a range of them",
+   download,
+   takes::nothing,
+   {},
+   gives::bytes},
+};
+
+// ---- version 1 ----------------------------------------------------------------------------------
+
+constexpr route v1[] = {
+  {"POST",
+   "/v1/file/upload",
+   "uploadFileV1",
+   "file",
+   "Upload a file of any size",
+   {},
+   takes::multipart,
+   upload,
+   gives::object,
+   uploaded},
+  {"GET",
+   "/v1/file/download",
+   "downloadFileV1",
+   "file",
+   "A file's bytes, or a range of them",
+   download,
+   takes::nothing,
+   {},
+   gives::bytes},
 };
 
 } // namespace
 
 const std::span<const route> file_routes = v2;
+const std::span<const route> file_routes_v1 = v1;
 
 } // namespace ahpd::aio

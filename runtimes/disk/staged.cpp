@@ -23,9 +23,12 @@ std::string staged_name(std::string_view purpose) {
 staged_file::staged_file(const place& beside, std::string_view purpose, std::string path)
     : folder_(::fcntl(beside.folder.get(), F_DUPFD_CLOEXEC, 0)), name_(staged_name(purpose)),
       path_(std::move(path)) {
+  // What is to be replaced may be closed to others, and its content is not shown to them here.
+  const bool replaces = files::stat_of(beside.folder.get(), beside.name).has_value();
   if (folder_)
     file_ = process::descriptor(::openat(folder_.get(), name_.c_str(),
-                                         O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666));
+                                         O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
+                                         replaces ? 0600 : 0666));
   if (!file_)
     throw fault(errno, path_);
 }
