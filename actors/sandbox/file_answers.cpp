@@ -2,8 +2,10 @@
 
 #include "actors/sandbox/file_call.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cstdio>
+#include <filesystem>
 
 namespace ahpd::sandbox {
 
@@ -23,6 +25,29 @@ json::value extension_of(const disk::entry& what) {
 
 std::string joined_path(const std::string& root, const std::string& below) {
   return root.empty() || root.back() != '/' ? root + "/" + below : root + below;
+}
+
+void sort_entries(std::vector<disk::entry>& entries, std::string_view by, bool descending) {
+  const auto type = [](const disk::entry& each) {
+    return each.is_folder ? std::string() : std::filesystem::path(each.name).extension().string();
+  };
+  const auto order = [&](const disk::entry& a, const disk::entry& b) {
+    if (by == "name")
+      return a.name.compare(b.name);
+    if (by == "size" && a.size != b.size)
+      return a.size < b.size ? -1 : 1;
+    if (by == "modified" && a.modified != b.modified)
+      return a.modified < b.modified ? -1 : 1;
+    if (by == "type" && a.is_folder != b.is_folder)
+      return a.is_folder ? -1 : 1;
+    return by == "type" ? type(a).compare(type(b)) : 0;
+  };
+  std::sort(entries.begin(), entries.end(), [&](const disk::entry& a, const disk::entry& b) {
+    const int which = order(a, b);
+    if (which != 0)
+      return descending ? which > 0 : which < 0;
+    return descending ? a.path > b.path : a.path < b.path;
+  });
 }
 
 json::object listed_entry(const std::string& root, const disk::entry& what) {

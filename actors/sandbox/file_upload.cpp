@@ -87,8 +87,9 @@ private:
         file_.emplace(disk::make_place(target(), disk::last_link::follow, whose), "upload",
                       target());
       else
-        file_.emplace(disk::find_place(temporary() + "/" + disk::staged_name("upload"), disk::last_link::keep), "upload",
-                      temporary());
+        file_.emplace(
+          disk::find_place(temporary() + "/" + disk::staged_name("upload"), disk::last_link::keep),
+          "upload", temporary());
     }
   }
 

@@ -90,11 +90,12 @@ listing list(const std::string& path, const json::object& asked,
   listing out;
   disk::walk(path, rules, [&](const disk::entry& each) {
     if (!wanted(each))
-      return true;
+      return disk::then::go_on;
     out.truncated = out.entries.size() == most_listed;
-    if (!out.truncated)
-      out.entries.push_back(each);
-    return !out.truncated;
+    if (out.truncated)
+      return disk::then::stop;
+    out.entries.push_back(each);
+    return disk::then::go_on;
   });
   return out;
 }
@@ -124,6 +125,51 @@ void list_files(call& c) {
   for (const auto& each : found.entries)
     files.push_back(listed_entry(path, each));
   answer_listing(c, path, std::move(files), count_folders(found), found.truncated);
+}
+
+bool has_extension(const disk::entry& what, const json::array& types) {
+  return std::any_of(types.begin(), types.end(), [&](const json::value& each) {
+    const auto& type = each.as_string();
+    const std::string ending = (type.starts_with('.') ? "" : ".") + std::string(type);
+    return what.name.size() > ending.size() && what.name.ends_with(ending);
+  });
+}
+
+void list_files_v1(call& c) {
+  const auto path = path_of(c);
+  const auto* types = c.body.if_contains("file_types");
+  auto found = list(path, c.body, [&](const disk::entry& each) {
+    return !types || types->as_array().empty() || each.is_folder ||
+           has_extension(each, types->as_array());
+  });
+  sort_entries(found.entries, c.text("sort_by"), flag_of(c.body, "sort_desc"));
+  json::array files;
+  for (const auto& each : found.entries) {
+    auto file = listed_entry(path, each);
+    if (!flag_of(c.body, "include_size"))
+      file.erase("size");
+    if (flag_of(c.body, "include_permissions"))
+      file["permissions"] = permissions_text(each.mode);
+    files.push_back(std::move(file));
+  }
+  answer_listing(c, path, std::move(files), count_folders(found), found.truncated);
+}
+
+void replace_v1(call& c) {
+  const auto path = path_of(c, "file");
+  const auto whose = owner_of(c);
+  const auto alone =
+    c.host->edits.editing(disk::key_of(disk::find_place(path, disk::last_link::follow)));
+  const auto text = disk::read_text(path);
+  const auto old_text = c.text("old_str");
+  if (old_text.empty())
+    throw disk::fault(disk::fault_kind::bad_request, "old_str must not be empty", path);
+  const auto made = aio::replace_text(text, old_text, c.text("new_str"), aio::occurrences::all);
+  const auto* changed = std::get_if<aio::edited>(&made); // nothing is there to be replaced
+  if (changed)
+    disk::write_file(path, changed->text, disk::writing::replace, whose);
+  c.succeed(
+    json::object{{"file", shown(path)}, {"replaced_count", changed ? changed->replaced : 0}});
 }
 
 void make_directory(call& c) {
@@ -157,11 +203,23 @@ void delete_file(call& c) {
 } // namespace
 
 std::vector<handler> file_handlers() {
-  return {
-    {"readFile", served_on_pool<read_file>},           {"writeFile", served_on_pool<write_file>},
-    {"statFile", served_on_pool<stat_file>},           {"listFiles", served_on_pool<list_files>},
-    {"makeDirectory", served_on_pool<make_directory>}, {"copyFile", served_on_pool<copy_file>},
-    {"moveFile", served_on_pool<move_file>},           {"deleteFile", served_on_pool<delete_file>}};
+  return {{"readFile", served_on_pool<read_file>},
+          {"writeFile", served_on_pool<write_file>},
+          {"statFile", served_on_pool<stat_file>},
+          {"listFiles", served_on_pool<list_files>},
+          {"makeDirectory", served_on_pool<make_directory>},
+          {"copyFile", served_on_pool<copy_file>},
+          {"moveFile", served_on_pool<move_file>},
+          {"deleteFile", served_on_pool<delete_file>},
+          {"readFileV1", served_on_pool<read_file>},
+          {"writeFileV1", served_on_pool<write_file>},
+          {"replaceInFileV1", served_on_pool<replace_v1>},
+          {"statFileV1", served_on_pool<stat_file>},
+          {"listFilesV1", served_on_pool<list_files_v1>},
+          {"makeDirectoryV1", served_on_pool<make_directory>},
+          {"copyFileV1", served_on_pool<copy_file>},
+          {"moveFileV1", served_on_pool<move_file>},
+          {"deleteFileV1", served_on_pool<delete_file>}};
 }
 
 } // namespace ahpd::sandbox

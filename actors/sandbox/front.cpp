@@ -4,6 +4,7 @@
 #include "actors/sandbox/commands.hpp"
 #include "actors/sandbox/file_download.hpp"
 #include "actors/sandbox/file_edits.hpp"
+#include "actors/sandbox/file_searches.hpp"
 #include "actors/sandbox/file_upload.hpp"
 #include "actors/sandbox/files.hpp"
 #include "actors/sandbox/info.hpp"
@@ -154,7 +155,7 @@ const std::vector<handler>& handlers() {
     std::vector<handler> out;
     for (const auto& part :
          {info_handlers(), command_handlers(), file_handlers(), file_edit_handlers(),
-          file_download_handlers(), file_upload_handlers()})
+          file_download_handlers(), file_upload_handlers(), file_search_handlers()})
       out.insert(out.end(), part.begin(), part.end());
     return out;
   }();

@@ -11,8 +11,6 @@ constexpr const char* a_path =
 constexpr field owner = may("user", type::text, "Owner of what this creates.");
 constexpr field only_owner[] = {owner};
 
-constexpr field one_path[] = {need("path", type::text, a_path), owner};
-
 constexpr field read[] = {
   need("path", type::text, a_path),
   may("start_line", type::integer, "First line, from 0.").at_least(0),
@@ -150,6 +148,55 @@ constexpr field download[] = {
     .otherwise("\"ignore\""),
 };
 
+constexpr field pattern =
+  need("pattern", type::text, "`**`, `*`, `?`, `[…]`; one without a slash is about names.");
+constexpr field search[] = {need("path", type::text, a_path), pattern, owner};
+constexpr field found[] = {
+  need("path", type::text, "The directory."),
+  need("pattern", type::text, "As it was given."),
+  need("files", type::texts, "Whole paths of what is no directory."),
+  need("truncated", type::flag, "There are more."),
+};
+
+constexpr field grep[] = {
+  need("path", type::text, a_path),
+  need("pattern", type::text, "Regular expression, without back-references and look-around."),
+  may("recursive", type::flag, "With what is below its directories.").otherwise("true"),
+  may("include", type::texts, "Globs of the files to search."),
+  may("exclude", type::texts, "Globs of files and directories to pass over."),
+  may("type", type::text, "Kind of files, as ripgrep names it."),
+  may("case_insensitive", type::flag, "").otherwise("false"),
+  may("fixed_strings", type::flag, "The pattern is a text.").otherwise("false"),
+  may("multiline", type::flag, "Matches may span lines; a dot is a newline, too.")
+    .otherwise("false"),
+  may("context_before", type::integer, "Lines to tell before each match.")
+    .between(0, 20)
+    .otherwise("0"),
+  may("context_after", type::integer, "Lines to tell behind each match.")
+    .between(0, 20)
+    .otherwise("0"),
+  may("max_results", type::integer, "Matches in the answer.").between(1, 10'000).otherwise("500"),
+  may("offset", type::integer, "Matches to pass over.").between(0, 1e9).otherwise("0"),
+  may("max_file_size", type::text, "Larger files are passed over; with K, M or G.")
+    .otherwise("\"1M\""),
+};
+constexpr field match[] = {
+  need("file", type::text, "Whole path."),
+  need("line_number", type::integer, "From 1."),
+  need("line_content", type::text, "Without its ending."),
+  may("context_before", type::texts, "When asked for."),
+  may("context_after", type::texts, "When asked for."),
+};
+constexpr field matched[] = {
+  need("path", type::text, "Where it was searched."),
+  need("pattern", type::text, "As it was given."),
+  need("matches", type::objects, "By path and line.").holding(match),
+  need("match_count", type::integer, "Matches here."),
+  need("files_searched", type::integer, "Null when the search was cut short.").or_null(),
+  need("files_matched", type::integer, "Null when the search was cut short.").or_null(),
+  need("truncated", type::flag, "There are more."),
+};
+
 constexpr route v2[] = {
   {"GET",
    "/v2/fs/read",
@@ -193,6 +240,18 @@ constexpr route v2[] = {
    takes::json, two_paths, gives::object, moved},
   {"POST", "/v2/fs/delete", "deleteFile", "files", "Delete a file or a directory", only_owner,
    takes::json, remove, gives::object, removed},
+  {"GET",
+   "/v2/fs/search",
+   "searchFiles",
+   "files",
+   "Find files by their names",
+   search,
+   takes::nothing,
+   {},
+   gives::object,
+   found},
+  {"POST", "/v2/fs/grep", "grepFiles", "files", "Find lines in files", only_owner, takes::json,
+   grep, gives::object, matched},
   {"POST", "/v2/fs/upload", "uploadFile", "files", "Upload a file of any size", only_owner,
    takes::multipart, upload, gives::object, uploaded},
   {"GET",
@@ -208,7 +267,241 @@ constexpr route v2[] = {
 
 // ---- version 1 ----------------------------------------------------------------------------------
 
+constexpr field a_file = need("file", type::text, a_path);
+constexpr field sudo = may("sudo", type::flag, "As root.").otherwise("false");
+
+constexpr field read_v1[] = {
+  a_file,
+  may("start_line", type::integer, "First line, from 0.").at_least(0),
+  may("end_line", type::integer, "The line behind the last.").at_least(0),
+  sudo,
+};
+constexpr field write_v1[] = {a_file, content, encoding, append, leading, trailing, sudo};
+constexpr field replace_v1[] = {
+  a_file,
+  need("old_str", type::text, "What is replaced, wherever it is."),
+  need("new_str", type::text, "What takes its place."),
+  sudo,
+};
+constexpr field replaced_v1[] = {
+  need("file", type::text, "Its path."),
+  need("replaced_count", type::integer, "Occurrences."),
+};
+constexpr field search_v1[] = {
+  a_file,
+  need("regex", type::text, "Regular expression, without back-references and look-around."),
+  sudo,
+};
+constexpr field searched_v1[] = {
+  need("file", type::text, "Its path."),
+  need("matches", type::texts, "The lines."),
+  need("line_numbers", type::integers, "Their numbers, from 0."),
+};
+constexpr field find_v1[] = {
+  need("path", type::text, a_path),
+  need("glob", type::text, "`**`, `*`, `?`, `[…]`; one without a slash is about names."),
+};
+constexpr field found_v1[] = {
+  need("path", type::text, "The directory."),
+  need("files", type::texts, "Whole paths of what is no directory."),
+};
+constexpr field glob_v1[] = {
+  need("path", type::text, a_path),
+  pattern,
+  may("exclude", type::texts, "Globs of what is passed over."),
+  may("include_hidden", type::flag, "Names that begin with a dot, too.").otherwise("false"),
+  may("files_only", type::flag, "No directories.").otherwise("true"),
+  may("include_metadata", type::flag, "Sizes and times.").otherwise("true"),
+  may("max_results", type::integer, "").between(1, 50'000).otherwise("5000"),
+  may("sort_by", type::text, "").one_of("path|name|size|modified").otherwise("\"path\""),
+  may("sort_desc", type::flag, "").otherwise("false"),
+};
+constexpr field globbed_entry[] = {
+  need("path", type::text, "Whole path."),
+  need("name", type::text, ""),
+  need("is_directory", type::flag, ""),
+  need("size", type::integer, "Bytes.").or_null(),
+  need("modified_time", type::text, "Unix seconds.").or_null(),
+};
+constexpr field globbed_v1[] = {
+  need("path", type::text, "The directory."),
+  need("pattern", type::text, "As it was given."),
+  need("files", type::objects, "").holding(globbed_entry),
+  need("total_count", type::integer, "Files here."),
+  need("truncated", type::flag, "There are more."),
+};
+constexpr field list_v1[] = {
+  need("path", type::text, a_path),
+  recursive,
+  hidden,
+  may("file_types", type::texts, "Extensions of the files to tell of."),
+  depth,
+  may("include_size", type::flag, "").otherwise("true"),
+  may("include_permissions", type::flag, "").otherwise("false"),
+  may("sort_by", type::text, "").one_of("name|size|modified|type").otherwise("\"name\""),
+  may("sort_desc", type::flag, "").otherwise("false"),
+};
+constexpr field editor_v1[] = {
+  need("command", type::text, "What to do.").one_of("view|create|str_replace|insert|undo_edit"),
+  need("path", type::text, a_path),
+  may("file_text", type::text, "Content of what is created."),
+  may("old_str", type::text, "What str_replace replaces, to the letter."),
+  may("new_str", type::text, "What takes its place, or is inserted."),
+  may("insert_line", type::integer, "The line behind which to insert; 0: at the top."),
+  may("view_range", type::integers, "First and last line, from 1; -1: the end."),
+  may("replace_mode", type::text, "Which of several occurrences.").one_of("ALL|FIRST|LAST"),
+};
+constexpr field edited_v1[] = {
+  need("output", type::text, "Lines with their numbers, or what was done."),
+  need("path", type::text, "The path."),
+  need("prev_exist", type::flag, "Whether it was there."),
+  may("old_content", type::text, "What the file held.").or_null(),
+  may("new_content", type::text, "What it holds.").or_null(),
+  may("error", type::text, "Always null.").or_null(),
+};
+constexpr field stat_v1[] = {need("path", type::text, a_path), follow};
+
 constexpr route v1[] = {
+  {"POST",
+   "/v1/file/read",
+   "readFileV1",
+   "file",
+   "Read a text",
+   {},
+   takes::json,
+   read_v1,
+   gives::object,
+   was_read},
+  {"POST",
+   "/v1/file/write",
+   "writeFileV1",
+   "file",
+   "Write a file",
+   {},
+   takes::json,
+   write_v1,
+   gives::object,
+   written},
+  {"POST",
+   "/v1/file/replace",
+   "replaceInFileV1",
+   "file",
+   "Replace a text in a file",
+   {},
+   takes::json,
+   replace_v1,
+   gives::object,
+   replaced_v1},
+  {"POST",
+   "/v1/file/search",
+   "searchFileV1",
+   "file",
+   "Find lines in a file",
+   {},
+   takes::json,
+   search_v1,
+   gives::object,
+   searched_v1},
+  {"POST",
+   "/v1/file/find",
+   "findFilesV1",
+   "file",
+   "Find files by their names",
+   {},
+   takes::json,
+   find_v1,
+   gives::object,
+   found_v1},
+  {"POST",
+   "/v1/file/glob",
+   "globFilesV1",
+   "file",
+   "Find files by their names, with facts",
+   {},
+   takes::json,
+   glob_v1,
+   gives::object,
+   globbed_v1},
+  {"POST",
+   "/v1/file/grep",
+   "grepFilesV1",
+   "file",
+   "Find lines in files",
+   {},
+   takes::json,
+   grep,
+   gives::object,
+   matched},
+  {"POST",
+   "/v1/file/list",
+   "listFilesV1",
+   "file",
+   "What is in a directory",
+   {},
+   takes::json,
+   list_v1,
+   gives::object,
+   listed},
+  {"POST",
+   "/v1/file/str_replace_editor",
+   "strReplaceEditorV1",
+   "file",
+   "View or change a text",
+   {},
+   takes::json,
+   editor_v1,
+   gives::object,
+   edited_v1},
+  {"POST",
+   "/v1/file/stat",
+   "statFileV1",
+   "file",
+   "What has a path",
+   {},
+   takes::json,
+   stat_v1,
+   gives::object,
+   facts},
+  {"POST",
+   "/v1/file/mkdir",
+   "makeDirectoryV1",
+   "file",
+   "Make a directory",
+   {},
+   takes::json,
+   mkdir,
+   gives::object,
+   made},
+  {"POST",
+   "/v1/file/copy",
+   "copyFileV1",
+   "file",
+   "Copy a file or a directory",
+   {},
+   takes::json,
+   two_paths,
+   gives::object,
+   copied},
+  {"POST",
+   "/v1/file/move",
+   "moveFileV1",
+   "file",
+   "Move a file or a directory",
+   {},
+   takes::json,
+   two_paths,
+   gives::object,
+   moved},
+  {"POST",
+   "/v1/file/delete",
+   "deleteFileV1",
+   "file",
+   "Delete a file or a directory",
+   {},
+   takes::json,
+   remove,
+   gives::object,
+   removed},
   {"POST",
    "/v1/file/upload",
    "uploadFileV1",

@@ -30,7 +30,7 @@ entry entry_of(const struct stat& s) {
 
 struct walker {
   const walk_rules& rules;
-  const std::function<bool(const entry&)>& each;
+  const std::function<then(const entry&)>& each;
 
   /// False: `each` has had enough.
   bool visit(int folder, const std::string& name, const std::string& below, std::size_t depth) {
@@ -47,9 +47,11 @@ struct walker {
     found.is_link = is_link;
     found.name = name;
     found.path = below + name;
-    if (!each(found))
+    const auto next = each(found);
+    if (next == then::stop)
       return false;
-    if (!found.is_folder || is_link || depth >= std::min(rules.depth, deepest))
+    if (next == then::skip || !found.is_folder || is_link ||
+        depth >= std::min(rules.depth, deepest))
       return true;
     const descriptor inside(
       ::openat(folder, name.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
@@ -95,7 +97,7 @@ entry look_at(const std::string& path, bool follow) {
 }
 
 void walk(const std::string& path, const walk_rules& rules,
-          const std::function<bool(const entry&)>& each) {
+          const std::function<then(const entry&)>& each) {
   const descriptor folder(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (!folder)
     throw fault(errno, path);

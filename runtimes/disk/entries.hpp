@@ -32,10 +32,16 @@ struct walk_rules {
   bool sorted = false; ///< by name in each folder; else as the system gives them
 };
 
-/// Calls `each` for everything below a folder until it gives false, a folder before what is in it.
+enum class then : std::uint8_t {
+  go_on,
+  skip, ///< go on, but not into this folder
+  stop,
+};
+
+/// Calls `each` for everything below a folder until it says stop, a folder before what is in it.
 /// Links are not gone into, and neither is what may not be read or is deeper than 200 folders.
 /// Throws only when `path` itself is no folder that can be read.
 void walk(const std::string& path, const walk_rules& rules,
-          const std::function<bool(const entry&)>& each);
+          const std::function<then(const entry&)>& each);
 
 } // namespace ahpd::disk
