@@ -94,9 +94,10 @@ void on_pool(const call_ptr& what, std::function<void()> work) {
 void refuse(call& to, const disk::fault& why) {
   const auto [word, doing] = operation_of(to);
   const auto path = shown(why.path());
-  auto error = why.kind() == disk::fault_kind::system
-                 ? aio::file_error_of(why.error(), word, doing, path)
-                 : aio::file_error_of(problem_of(why.kind()), why.why(), word, path);
+  auto error =
+    why.kind() == disk::fault_kind::system
+      ? aio::file_error_of(why.error(), word, doing, path)
+      : aio::file_error_of(problem_of(why.kind()), utf8::repaired(why.why()), word, path);
   const bool always_fine = is_v1(to) && word != "download";
   to.fail(always_fine ? 200 : error.status, error.message, std::move(error.data));
 }

@@ -197,6 +197,15 @@ constexpr field matched[] = {
   need("truncated", type::flag, "There are more."),
 };
 
+constexpr field tree[] = {need("path", type::text, a_path)};
+constexpr field put_tree[] = {need("path", type::text, a_path), owner};
+constexpr field was_put[] = {
+  need("path", type::text, "The directory."),
+  need("mode", type::text, "rename: it was not there before.").one_of("rename|merge"),
+  need("entries", type::integer, "Files, directories and links."),
+  need("bytes", type::integer, "Of the files."),
+};
+
 constexpr route v2[] = {
   {"GET",
    "/v2/fs/read",
@@ -263,6 +272,25 @@ constexpr route v2[] = {
    takes::nothing,
    {},
    gives::bytes},
+  {"GET",
+   "/v2/fs/tree",
+   "getTree",
+   "files",
+   "A directory as a tar archive",
+   tree,
+   takes::nothing,
+   {},
+   gives::tar},
+  {"PUT",
+   "/v2/fs/tree",
+   "putTree",
+   "files",
+   "Make a directory of a tar archive",
+   put_tree,
+   takes::tar,
+   {},
+   gives::object,
+   was_put},
 };
 
 // ---- version 1 ----------------------------------------------------------------------------------
