@@ -75,6 +75,7 @@ void download(call& c) {
   }
   if (const auto known = header(c, "If-None-Match"); !known.empty() && aio::has_tag(known, tag)) {
     out.status = 304;
+    out.headers.erase("Content-Type");
     return c.send(std::move(out));
   }
   if (is_generated(*opened, path, out.body))

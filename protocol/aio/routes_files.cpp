@@ -1,5 +1,7 @@
 #include "protocol/aio/routes.hpp"
 
+#include <array>
+
 namespace ahpd::aio {
 
 namespace {
@@ -389,7 +391,14 @@ constexpr field edited_v1[] = {
 };
 constexpr field stat_v1[] = {need("path", type::text, a_path), follow};
 
-constexpr route v1[] = {
+/// Failures are told by their answers; but for downloads, which have no other way than the status.
+template <std::size_t n> constexpr std::array<route, n> telling_faults(std::array<route, n> all) {
+  for (auto& each : all)
+    each.tells_faults = each.out == gives::object;
+  return all;
+}
+
+constexpr auto v1 = telling_faults(std::to_array<route>({
   {"POST",
    "/v1/file/read",
    "readFileV1",
@@ -549,7 +558,7 @@ constexpr route v1[] = {
    takes::nothing,
    {},
    gives::bytes},
-};
+}));
 
 } // namespace
 
