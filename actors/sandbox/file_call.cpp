@@ -142,10 +142,8 @@ disk::maybe_owner owner_of(const call& what) {
   if (is_default && fallback.empty())
     return std::nullopt;
   auto found = find_runner(*what.host, is_default ? fallback : name);
-  if (auto* no = std::get_if<refusal>(&found)) {
-    no->status = 400;
+  if (const auto* no = std::get_if<refusal>(&found))
     throw *no;
-  }
   const auto& as = std::get<runner>(found).as;
   return as ? disk::owner{as->uid, as->gid} : disk::owner{::geteuid(), ::getegid()};
 }
