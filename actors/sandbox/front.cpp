@@ -2,6 +2,12 @@
 
 #include "actors/sandbox/auth.hpp"
 #include "actors/sandbox/commands.hpp"
+#include "actors/sandbox/file_download.hpp"
+#include "actors/sandbox/file_edits.hpp"
+#include "actors/sandbox/file_searches.hpp"
+#include "actors/sandbox/file_trees.hpp"
+#include "actors/sandbox/file_upload.hpp"
+#include "actors/sandbox/files.hpp"
 #include "actors/sandbox/info.hpp"
 #include "protocol/aio/checks.hpp"
 
@@ -148,7 +154,9 @@ transport::upgrade_answer on_upgrade(const services_ptr& host,
 const std::vector<handler>& handlers() {
   static const std::vector<handler> all = [] {
     std::vector<handler> out;
-    for (const auto& part : {info_handlers(), command_handlers()})
+    for (const auto& part : {info_handlers(), command_handlers(), file_handlers(),
+                             file_edit_handlers(), file_download_handlers(), file_upload_handlers(),
+                             file_search_handlers(), file_tree_handlers()})
       out.insert(out.end(), part.begin(), part.end());
     return out;
   }();

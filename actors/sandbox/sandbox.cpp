@@ -4,6 +4,7 @@
 #include "actors/core/supervisor.hpp"
 #include "actors/sandbox/capabilities.hpp"
 #include "actors/sandbox/commands.hpp"
+#include "actors/sandbox/file_call.hpp"
 
 #include <caf/all.hpp>
 
@@ -20,6 +21,7 @@ caf::actor start_sandbox(caf::actor_system& system, const services_ptr& host) {
   };
   add("capabilities", capabilities_actor, host->capabilities);
   add("commands", commands_actor, host->commands);
+  add("files", files_actor, host->files);
   auto root = system.spawn(core::supervisor, std::move(children), core::restart_policy{});
   caf::scoped_actor here(system);
   here->request(root, caf::infinite, core::are_you_up{}).receive([] {}, [](const caf::error&) {});

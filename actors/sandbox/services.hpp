@@ -1,6 +1,7 @@
 #pragma once
 
 #include "actors/core/directory.hpp"
+#include "actors/sandbox/edit_history.hpp"
 #include "actors/sandbox/metrics.hpp"
 #include "config/sandbox_options.hpp"
 #include "runtimes/process/accounts.hpp"
@@ -24,10 +25,12 @@ struct services {
   std::chrono::steady_clock::time_point started = std::chrono::steady_clock::now();
   process::accounts accounts;
   metrics counters;
+  edit_history edits;
 
   // The actors, by the address that survives their restarts.
   std::shared_ptr<core::address> commands = std::make_shared<core::address>();
   std::shared_ptr<core::address> capabilities = std::make_shared<core::address>();
+  std::shared_ptr<core::address> files = std::make_shared<core::address>();
 };
 using services_ptr = std::shared_ptr<services>;
 

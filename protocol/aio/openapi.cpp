@@ -98,12 +98,16 @@ object members_of(std::span<const field> fields, bool answer) {
   return out;
 }
 
-object in_envelope(object data) {
+object in_envelope(object data, bool or_fault = false) {
+  array kinds{std::move(data)};
+  if (or_fault)
+    kinds.push_back(reference("FileError"));
+  kinds.push_back(object{{"type", "null"}});
   return {{"type", "object"},
           {"properties",
            {{"success", {{"type", "boolean"}}},
             {"message", {{"type", "string"}}},
-            {"data", {{"anyOf", array{std::move(data), object{{"type", "null"}}}}}},
+            {"data", {{"anyOf", std::move(kinds)}}},
             {"hint", {{"type", array{"string", "null"}}}}}},
           {"required", array{"success", "message", "data", "hint"}},
           {"additionalProperties", false}};
@@ -116,7 +120,7 @@ object content(std::string_view media, object schema) {
 object answer_content(const route& r) {
   switch (r.out) {
   case gives::object:
-    return content("application/json", in_envelope(members_of(r.data, true)));
+    return content("application/json", in_envelope(members_of(r.data, true), r.tells_faults));
   case gives::list:
     return content("application/json",
                    in_envelope({{"type", "array"}, {"items", members_of(r.data, true)}}));
@@ -156,9 +160,13 @@ object answers_of(const route& r) {
     out["401"] = object{{"description", "Not authorised"}};
   if (r.out == gives::bytes)
     out["206"] = out.at("200");
+  if (r.out == gives::bytes)
+    out["304"] = object{{"description", "It is what the caller has"}};
   if (!r.query.empty() || !r.body.empty())
-    out["422"] = object{{"description", "The query or the body is wrong"},
-                        {"content", content("application/json", reference("Invalid"))}};
+    out["422"] = object{
+      {"description", "The query or the body is wrong, or a file that is read as text is none"},
+      {"content", content("application/json",
+                          {{"anyOf", array{reference("Invalid"), reference("Failure")}}})}};
   out["default"] = object{{"description", "Not done, and why"},
                           {"content", content("application/json", reference("Failure"))}};
   return out;
@@ -233,7 +241,21 @@ object schemas() {
                          {"data", {{"type", "null"}}},
                          {"errors", {{"type", "array"}, {"items", error}}}}},
                        {"required", array{"success", "message", "data", "errors"}}};
-  return {{"Failure", std::move(failure)}, {"Invalid", invalid}};
+  const auto nullable = [](const char* type) { return object{{"type", array{type, "null"}}}; };
+  const object file_error{{"type", "object"},
+                          {"properties",
+                           {{"errno", nullable("integer")},
+                            {"errno_name", nullable("string")},
+                            {"error_type", {{"type", "string"}}},
+                            {"exception_type", {{"type", "string"}}},
+                            {"message", {{"type", "string"}}},
+                            {"operation", {{"type", "string"}}},
+                            {"path", {{"type", "string"}}},
+                            {"retryable", {{"type", "boolean"}}}}},
+                          {"required", array{"errno", "errno_name", "error_type", "exception_type",
+                                             "message", "operation", "path", "retryable"}},
+                          {"additionalProperties", false}};
+  return {{"Failure", std::move(failure)}, {"FileError", file_error}, {"Invalid", invalid}};
 }
 
 bool is_in(const route& r, document which, surface served) {

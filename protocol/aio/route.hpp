@@ -119,6 +119,7 @@ struct route {
   std::span<const field> data = {};
   access who = access::keyed;
   std::string_view also_gives = {}; ///< another content type that it gives when asked for it
+  bool tells_faults = false; ///< a file operation that was not done is an answer of status 200, too
 };
 
 } // namespace ahpd::aio

@@ -35,7 +35,7 @@ std::optional<path_values> match(std::string_view form, std::string_view path) {
 const std::vector<route>& routes() {
   static const std::vector<route> all = [] {
     std::vector<route> out;
-    for (const auto& part : {info_routes, command_routes, bash_routes})
+    for (const auto& part : {info_routes, command_routes, bash_routes, file_routes, file_routes_v1})
       out.insert(out.end(), part.begin(), part.end());
     return out;
   }();

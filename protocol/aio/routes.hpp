@@ -36,5 +36,7 @@ found_route find_route(std::string_view method, std::string_view target, surface
 extern const std::span<const route> info_routes;
 extern const std::span<const route> command_routes;
 extern const std::span<const route> bash_routes;
+extern const std::span<const route> file_routes;
+extern const std::span<const route> file_routes_v1;
 
 } // namespace ahpd::aio

@@ -29,34 +29,55 @@ file_outcome<done> answer(int why, const std::string& path) {
   return why == E2BIG ? too_much(path) : refused_by_system(why, path);
 }
 
-int copy_link(int from, const std::string& name, int to, const std::string& as) {
-  std::array<char, PATH_MAX> text{};
-  const auto size = ::readlinkat(from, name.c_str(), text.data(), text.size() - 1);
-  return size >= 0 && ::symlinkat(text.data(), to, as.c_str()) == 0 ? 0 : errno;
+/// What the copy of a link, file or folder is to have besides its content. 0 or errno.
+int finish(int to, const std::string& as, const struct stat& s, const tree_copy& how) {
+  constexpr int itself = AT_SYMLINK_NOFOLLOW;
+  if (how.owner && ::fchownat(to, as.c_str(), how.owner->first, how.owner->second, itself) != 0)
+    return errno;
+  if (how.keeps_owner && ::fchownat(to, as.c_str(), s.st_uid, s.st_gid, itself) != 0 &&
+      errno != EPERM)
+    return errno;
+  const timespec times[] = {s.st_atim, s.st_mtim};
+  if (how.keeps_owner && ::utimensat(to, as.c_str(), times, itself) != 0 && errno != EPERM)
+    return errno;
+  return 0;
 }
 
-int copy_file(int from, const std::string& name, int to, const std::string& as) {
+int copy_link(int from, const std::string& name, int to, const std::string& as,
+              const struct stat& s, const tree_copy& how) {
+  std::array<char, PATH_MAX> text{};
+  const auto size = ::readlinkat(from, name.c_str(), text.data(), text.size() - 1);
+  if (size < 0 || ::symlinkat(text.data(), to, as.c_str()) != 0)
+    return errno;
+  return finish(to, as, s, how);
+}
+
+int copy_file(int from, const std::string& name, int to, const std::string& as, tree_copy& how) {
   const descriptor source(
     ::openat(from, name.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
   struct stat s {};
   if (!source || ::fstat(source.get(), &s) != 0)
     return errno;
-  const descriptor copy(::openat(
-    to, as.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, s.st_mode & 0777));
+  const descriptor copy(
+    ::openat(to, as.c_str(), O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
   if (!copy)
     return errno;
   if (const int why = copy_bytes(source.get(), copy.get()))
     return why;
-  return ::fsync(copy.get()) == 0 ? 0 : errno;
+  const auto size = ::lseek(copy.get(), 0, SEEK_CUR);
+  ++how.files;
+  how.bytes += size > 0 ? static_cast<std::uint64_t>(size) : 0;
+  if (const int why = finish(to, as, s, how))
+    return why;
+  if (::fchmod(copy.get(), s.st_mode & 0777) != 0)
+    return errno;
+  return !how.flushes || ::fsync(copy.get()) == 0 ? 0 : errno;
 }
 
-int copy_tree(int from, const std::string& name, int to, const std::string& as, std::size_t& left,
-              int depth);
-
-int copy_folder(int from, const std::string& name, int to, const std::string& as, std::size_t& left,
+int copy_folder(int from, const std::string& name, int to, const std::string& as, tree_copy& how,
                 int depth) {
-  constexpr int how = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
-  const descriptor source(::openat(from, name.c_str(), how));
+  constexpr int mode = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
+  const descriptor source(::openat(from, name.c_str(), mode));
   struct stat s {};
   if (!source || ::fstat(source.get(), &s) != 0)
     return errno;
@@ -65,34 +86,22 @@ int copy_folder(int from, const std::string& name, int to, const std::string& as
   // Its rights may forbid to fill it, so they come last.
   if (::mkdirat(to, as.c_str(), 0700) != 0)
     return errno;
-  const descriptor copy(::openat(to, as.c_str(), how));
+  const descriptor copy(::openat(to, as.c_str(), mode));
   if (!copy)
     return errno;
   int why = 0;
   const int unread = for_each_name(source.get(), [&](const std::string& inside) {
-    why = copy_tree(source.get(), inside, copy.get(), inside, left, depth + 1);
+    why = copy_tree(source.get(), inside, copy.get(), inside, how, depth + 1);
     return why == 0;
   });
   if (why == 0)
     why = unread;
-  if (why == 0 && (::fchmod(copy.get(), s.st_mode & 07777) != 0 || ::fsync(copy.get()) != 0))
+  if (why == 0)
+    why = finish(to, as, s, how);
+  if (why == 0 &&
+      (::fchmod(copy.get(), s.st_mode & 07777) != 0 || (how.flushes && ::fsync(copy.get()) != 0)))
     why = errno;
   return why;
-}
-
-/// Copies whatever has a name; what is no file, folder or link is left out.
-int copy_tree(int from, const std::string& name, int to, const std::string& as, std::size_t& left,
-              int depth) {
-  if (left-- == 0)
-    return ++left, E2BIG;
-  const auto s = stat_of(from, name);
-  if (!s)
-    return errno;
-  if (S_ISDIR(s->st_mode))
-    return copy_folder(from, name, to, as, left, depth);
-  if (S_ISLNK(s->st_mode))
-    return copy_link(from, name, to, as);
-  return S_ISREG(s->st_mode) ? copy_file(from, name, to, as) : 0;
 }
 
 struct two_spots {
@@ -139,12 +148,12 @@ bool same_place(const two_spots& both) {
 int copy_between(const two_spots& both, bool only_new) {
   const int folder = both.to.folder.get();
   const auto scratch = scratch_name();
-  std::size_t left = most_in_tree;
+  tree_copy how;
   undo drop([&] {
     auto all = most_in_tree;
     remove_all(folder, scratch, all);
   });
-  int why = copy_tree(both.from.folder.get(), both.from.name, folder, scratch, left, 0);
+  int why = copy_tree(both.from.folder.get(), both.from.name, folder, scratch, how);
   if (why == 0)
     why = put_in_place(folder, scratch, folder, both.to.name, only_new);
   if (why != 0)
@@ -156,7 +165,31 @@ int copy_between(const two_spots& both, bool only_new) {
 
 } // namespace
 
+int copy_tree(int from, const std::string& name, int to, const std::string& as, tree_copy& how,
+              int depth) {
+  if (how.left == 0)
+    return E2BIG;
+  --how.left;
+  const auto s = stat_of(from, name);
+  if (!s)
+    return errno;
+  if (S_ISDIR(s->st_mode))
+    return copy_folder(from, name, to, as, how, depth);
+  if (S_ISLNK(s->st_mode))
+    return copy_link(from, name, to, as, *s, how);
+  return S_ISREG(s->st_mode) ? copy_file(from, name, to, as, how) : 0;
+}
+
 int copy_bytes(int from, int to) {
+  constexpr std::size_t at_once = 64u << 20;
+  for (;;) {
+    const auto got = ::copy_file_range(from, nullptr, to, nullptr, at_once, 0);
+    if (got > 0 || (got < 0 && errno == EINTR))
+      continue;
+    if (got < 0 && (errno == ENOSPC || errno == EDQUOT || errno == EFBIG || errno == EIO))
+      return errno;
+    break; // at the end, or not between these two
+  }
   constexpr std::size_t piece = 128u << 10;
   std::string buffer(piece, '\0');
   for (;;) {
@@ -165,12 +198,9 @@ int copy_bytes(int from, int to) {
       continue;
     if (got <= 0)
       return got == 0 ? 0 : errno;
-    for (ssize_t put = 0; put < got;) {
-      const auto wrote = ::write(to, buffer.data() + put, static_cast<std::size_t>(got - put));
-      if (wrote < 0 && errno != EINTR)
-        return errno;
-      put += wrote < 0 ? 0 : wrote;
-    }
+    if (const int why =
+          write_all(to, std::string_view(buffer).substr(0, static_cast<std::size_t>(got))))
+      return why;
   }
 }
 

@@ -13,18 +13,6 @@ using process::descriptor;
 
 constexpr mode_t rights = 07777;
 
-int write_all(int file, std::string_view bytes) {
-  while (!bytes.empty()) {
-    const auto wrote = ::write(file, bytes.data(), bytes.size());
-    if (wrote < 0 && errno == EINTR)
-      continue;
-    if (wrote < 0)
-      return errno;
-    bytes.remove_prefix(static_cast<std::size_t>(wrote));
-  }
-  return 0;
-}
-
 /// What the file is to hold afterwards, or why that cannot be said.
 file_outcome<std::string> content_after(const write& what, const spot& at, std::string before) {
   const auto size = before.size();
@@ -120,8 +108,7 @@ int replace(const spot& at, const std::string& content, const struct stat* befor
   return 0;
 }
 
-/// Writes where the file is. Room for all of it is taken first, so that a full disk changes
-/// nothing.
+/// Writes where the file is.
 int overwrite(const spot& at, const std::string& content, const struct stat& before) {
   const descriptor file(
     ::openat(at.folder.get(), at.name.c_str(), O_WRONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
@@ -130,33 +117,19 @@ int overwrite(const spot& at, const std::string& content, const struct stat& bef
     return errno;
   if (now.st_ino != before.st_ino || now.st_dev != before.st_dev)
     return ESTALE;
-  const auto size = static_cast<off_t>(content.size());
-  if (size > now.st_size && ::fallocate(file.get(), 0, 0, size) != 0 && errno != EOPNOTSUPP) {
-    const int why = errno;
-    return ::ftruncate(file.get(), now.st_size) == 0 ? why : errno;
-  }
-  if (const int why = write_all(file.get(), content))
+  if (const int why = overwrite_bytes(file.get(), content))
     return why;
-  return ::ftruncate(file.get(), size) == 0 && ::fsync(file.get()) == 0 ? 0 : errno;
+  return ::fsync(file.get()) == 0 ? 0 : errno;
 }
 
-/// Appends at the end, wherever that is by then. What did not fit whole is taken back, unless
-/// another program appended behind it.
 int append(const spot& at, const std::string& data) {
   const descriptor file(::openat(at.folder.get(), at.name.c_str(),
                                  O_WRONLY | O_APPEND | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
   if (!file)
     return errno;
-  const auto wrote = data.empty() ? 0 : ::write(file.get(), data.data(), data.size());
-  if (wrote == static_cast<ssize_t>(data.size()))
-    return ::fsync(file.get()) == 0 ? 0 : errno;
-  const int why = wrote < 0 ? errno : ENOSPC;
-  struct stat now {};
-  const auto end = ::lseek(file.get(), 0, SEEK_CUR);
-  if (wrote > 0 && ::fstat(file.get(), &now) == 0 && end == now.st_size &&
-      ::ftruncate(file.get(), end - wrote) != 0)
-    return errno;
-  return why;
+  if (const int why = append_bytes(file.get(), data))
+    return why;
+  return ::fsync(file.get()) == 0 ? 0 : errno;
 }
 
 file_refusal stale(const spot& at) {
@@ -211,6 +184,46 @@ file_outcome<done> change(const spot& at, const write& what, const struct stat& 
 }
 
 } // namespace
+
+int write_all(int file, std::string_view bytes) {
+  while (!bytes.empty()) {
+    const auto wrote = ::write(file, bytes.data(), bytes.size());
+    if (wrote < 0 && errno == EINTR)
+      continue;
+    if (wrote < 0)
+      return errno;
+    bytes.remove_prefix(static_cast<std::size_t>(wrote));
+  }
+  return 0;
+}
+
+int overwrite_bytes(int file, std::string_view content) {
+  struct stat now {};
+  if (::fstat(file, &now) != 0)
+    return errno;
+  const auto size = static_cast<off_t>(content.size());
+  // The old bytes may be fewer than its size says: a hole needs room too.
+  if (size > 0 && ::fallocate(file, 0, 0, size) != 0 && errno != EOPNOTSUPP) {
+    const int why = errno;
+    return size <= now.st_size || ::ftruncate(file, now.st_size) == 0 ? why : errno;
+  }
+  if (const int why = write_all(file, content))
+    return why;
+  return ::ftruncate(file, size) == 0 ? 0 : errno;
+}
+
+int append_bytes(int file, std::string_view bytes) {
+  const auto wrote = bytes.empty() ? 0 : ::write(file, bytes.data(), bytes.size());
+  if (wrote == static_cast<ssize_t>(bytes.size()))
+    return 0;
+  const int why = wrote < 0 ? errno : ENOSPC;
+  struct stat now {};
+  const auto end = ::lseek(file, 0, SEEK_CUR);
+  if (wrote > 0 && ::fstat(file, &now) == 0 && end == now.st_size &&
+      ::ftruncate(file, end - wrote) != 0)
+    return errno;
+  return why;
+}
 
 file_outcome<done> put(const served_folders& in, const write& what) {
   using link = served_folders::last_link;

@@ -41,3 +41,22 @@ TEST_CASE("a pattern of many stars is decided at once") {
     stars += "**a";
   CHECK_FALSE(matches_pattern(stars + "b", std::string(2'000, 'a')));
 }
+
+TEST_CASE("brackets are a set of characters where they are asked for") {
+  using ahpd::runtimes::brackets;
+  const auto is = [](const char* pattern, const char* path) {
+    return matches_pattern(pattern, path, brackets::sets);
+  };
+  CHECK(is("[abc].x", "b.x"));
+  CHECK(is("[a-c]", "c"));
+  CHECK(!is("[a-c]", "d"));
+  CHECK(is("[!a-c]", "d"));
+  CHECK(!is("[!a-c]", "b"));
+  CHECK(is("[]x]", "]"));
+  CHECK(is("[a-]", "-"));
+  CHECK(!is("a[!b]c", "a/c"));
+  CHECK(is("[a", "[a"));
+  CHECK(is("**/[x]*", "a/b/xy"));
+  CHECK(!matches_pattern("[a]", "a"));
+  CHECK(matches_pattern("[a]", "[a]"));
+}
