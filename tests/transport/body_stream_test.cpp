@@ -257,6 +257,7 @@ TEST_CASE_FIXTURE(streaming, "what waits to be taken is not told once the body h
     body->when_taken([&] { ++told; });
     body.reset();
     peer.read_until("0\r\n\r\n");
+    on.settle();
   }
   SUBCASE("by its peer") {
     peer.close();

@@ -197,6 +197,17 @@ TEST_CASE_FIXTURE(taking, "an answer before the end of the body is the connectio
     more();
     on.settle();
   }
+  SUBCASE("while the last piece is held") {
+    more();
+    at_once = true;
+    peer.write(std::string(999'990, 'x'));
+    on.until([&] { return joined().size() == 999'995; }, "all but the last piece");
+    at_once = false;
+    const auto before = pieces.size();
+    peer.write("last.");
+    await_pieces(before + 1);
+  }
+  const auto taken = pieces.size();
   reply({507, {}, "no room"});
   const auto answer = peer.read_until("no room");
   CHECK(answer.find("Connection: close\r\n") != std::string::npos);
@@ -205,7 +216,7 @@ TEST_CASE_FIXTURE(taking, "an answer before the end of the body is the connectio
   peer.write(std::string(500'000, 'x')); // is not taken, and does not lose the answer
   peer.shutdown_write();
   CHECK(peer.read_all().empty());
-  CHECK(pieces.size() == 1);
+  CHECK(pieces.size() == taken);
   CHECK(ends.size() == 1);
 }
 

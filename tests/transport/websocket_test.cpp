@@ -191,7 +191,7 @@ TEST_CASE_FIXTURE(fixture, "an owner that waits until its frames are taken outli
 TEST_CASE_FIXTURE(fixture, "what waits to be taken is not told once the socket has ended") {
   open();
   int told = 0;
-  it.socket->send(shared(std::string(32u << 20, 'a')));
+  it.socket->send(shared(std::string(16u << 20, 'a')));
   it.socket->when_taken([&] { ++told; });
   on.settle();
   peer->close();
