@@ -138,6 +138,13 @@ read_sandbox_options(const std::vector<std::string>& words,
   if (in.out.api_key.empty() && !variable(environment, "JWT_PUBLIC_KEY").empty())
     in.out.warnings.push_back("JWT_PUBLIC_KEY is set, but is not looked at: without AIO_API_KEY "
                               "everybody may use this daemon");
+  if (!in.out.mcp_servers.empty())
+    in.out.warnings.push_back("EXTRA_MCP_SERVERS is not looked at: this version of aiod serves no "
+                              "MCP");
+  for (const char* name : {"OTEL_EXPORTER_OTLP_ENDPOINT", "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT"})
+    if (!variable(environment, name).empty())
+      in.out.warnings.push_back(std::string(name) +
+                                " is not looked at: this version of aiod exports no traces");
   return std::move(in.out);
 }
 
